@@ -1,0 +1,165 @@
+//! What can be refused, in the caller's words: a stable code, what is wrong, what to do next.
+//! Must never carry a secret, a pin or a driver's own text.
+
+use serde_json::{Map, Value, json};
+
+/// A result whose failure is told to the caller.
+pub type Result<T> = std::result::Result<T, Refusal>;
+
+/// The stable code words of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// `expected_version` is not the current one.
+    VersionConflict,
+    /// The `write_context` or the pinned profile belongs elsewhere.
+    IdentityMismatch,
+    /// The connection names no project.
+    NoProject,
+    /// No such thing in this project, or a version that does not exist here.
+    NotFound,
+    /// A prefix that fits several ids.
+    AmbiguousId,
+    /// One or more arguments are wrong; all of them are listed.
+    InvalidArgument,
+    /// Over a limit.
+    TooLarge,
+    /// A text holds a secret.
+    SecretRefused,
+    /// Lawful in form, refused by a rule of the domain.
+    NotAllowed,
+    /// No valid credential.
+    Unauthenticated,
+    /// The credential's role does not allow this.
+    Forbidden,
+    /// Too many calls; with a retry time.
+    RateLimited,
+    /// The storage is busy, full, read-only or out of reach; with a retry time.
+    Unavailable,
+    /// The database fails its own check.
+    Damaged,
+    /// A defect of ours; logged whole, told as one line with a reference.
+    Internal,
+}
+
+impl Code {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::VersionConflict => "version_conflict",
+            Self::IdentityMismatch => "identity_mismatch",
+            Self::NoProject => "no_project",
+            Self::NotFound => "not_found",
+            Self::AmbiguousId => "ambiguous_id",
+            Self::InvalidArgument => "invalid_argument",
+            Self::TooLarge => "too_large",
+            Self::SecretRefused => "secret_refused",
+            Self::NotAllowed => "not_allowed",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::RateLimited => "rate_limited",
+            Self::Unavailable => "unavailable",
+            Self::Damaged => "damaged",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The exit code of the command line.
+    pub const fn exit(self) -> u8 {
+        match self {
+            Self::Internal => 1,
+            Self::InvalidArgument | Self::TooLarge | Self::SecretRefused | Self::NotAllowed => 2,
+            Self::NotFound | Self::AmbiguousId => 3,
+            Self::VersionConflict => 4,
+            Self::IdentityMismatch | Self::NoProject => 5,
+            Self::Unauthenticated | Self::Forbidden => 6,
+            Self::RateLimited | Self::Unavailable => 7,
+            Self::Damaged => 8,
+        }
+    }
+}
+
+/// A refused call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The stable code word.
+    pub code: Code,
+    /// What is wrong, without a closing full stop.
+    pub message: String,
+    /// What to do next, as whole sentences.
+    pub next: String,
+    /// Values that a program may want apart from the text.
+    pub details: Map<String, Value>,
+}
+
+impl Refusal {
+    /// A refusal without details.
+    pub fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            next: next.into(),
+            details: Map::new(),
+        }
+    }
+
+    /// The same refusal with one more detail.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// `invalid_argument` for one argument.
+    pub fn argument(problem: impl Into<String>) -> Self {
+        Self::new(
+            Code::InvalidArgument,
+            problem,
+            "Correct it and call again. Nothing was written.",
+        )
+    }
+
+    /// `not_found`.
+    pub fn not_found(message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::new(Code::NotFound, message, next)
+    }
+
+    /// `not_allowed`; nothing was written.
+    pub fn not_allowed(message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::new(Code::NotAllowed, message, next)
+    }
+
+    /// `internal`: the cause goes to the log under a reference, the caller gets the reference.
+    pub fn internal(cause: &dyn std::fmt::Display) -> Self {
+        let reference = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
+        tracing::error!(reference, %cause, "internal error");
+        Self::new(
+            Code::Internal,
+            format!("the server failed in this call, reference {reference}"),
+            "Call again; if it happens again, report the reference with the server's log.",
+        )
+        .with("reference", reference)
+    }
+
+    /// The error body of HTTP and `--json`.
+    pub fn body(&self) -> Value {
+        json!({"error": {
+            "code": self.code.as_str(),
+            "message": self.message,
+            "next": self.next,
+            "details": self.details,
+        }})
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { code, message, next, .. } = self;
+        write!(formatter, "{}: {message}.", code.as_str())?;
+        if !next.is_empty() {
+            write!(formatter, " {next}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refusal {}

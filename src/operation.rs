@@ -1,0 +1,462 @@
+//! What an operation is: the trait, its erased entry, the context it runs in, and the one `call`.
+//! Must never know an operation by name, a surface or a database driver.
+
+pub mod arguments;
+pub mod schema;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::domain::project::{Instance, Project, short_instance};
+use crate::domain::secret;
+use crate::domain::session::Observed;
+use crate::domain::time::Timestamp;
+use crate::error::{Code, Refusal, Result};
+use crate::store::backend::{Store, Transaction};
+use crate::store::{idempotency, project, task};
+
+/// What a call may do, and so: its transaction, the role it needs, its hints on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Changes nothing.
+    Reads,
+    /// Adds a new thing.
+    Adds,
+    /// Changes a thing at a version; a repetition is a conflict, not a second success.
+    Changes,
+    /// Sets up or tears down; for the owner of the instance only.
+    Administers,
+}
+
+/// Where an operation can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Agents and people: every surface.
+    Everyone,
+    /// People: command line and page.
+    People,
+}
+
+/// What a credential may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Only reads.
+    Read,
+    /// Reads and writes.
+    Write,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// The word on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl Effect {
+    /// The role that a credential needs.
+    pub const fn role(self) -> Role {
+        match self {
+            Self::Reads => Role::Read,
+            Self::Adds | Self::Changes => Role::Write,
+            Self::Administers => Role::Admin,
+        }
+    }
+}
+
+/// One thing that can be asked. Its fields and doc comments are the schema, the flags, the help and the reference.
+pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
+    /// The name on the wire, `noun_verb`.
+    const NAME: &'static str;
+    /// The words on the command line.
+    const COMMAND: &'static str;
+    /// What it does to the store.
+    const EFFECT: Effect;
+    /// Who can ask for it.
+    const AUDIENCE: Audience = Audience::Everyone;
+    /// True if it speaks of one project; then the connection must be pinned to one.
+    const IN_PROJECT: bool = true;
+    /// True if clients that load tools late should load this one at once.
+    const ALWAYS_LOAD: bool = false;
+    /// The answer.
+    type Answer: Serialize;
+
+    /// Does it, inside the context's transaction.
+    fn run(self, context: &mut Context<'_>) -> impl Future<Output = Result<Self::Answer>> + Send;
+}
+
+type Run = for<'a, 'b> fn(Value, &'a mut Context<'b>) -> BoxFuture<'a, Result<Value>>;
+
+/// An operation with its type erased, as the surfaces see it.
+pub struct Entry {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// The words on the command line.
+    pub command: &'static str,
+    /// What it does to the store.
+    pub effect: Effect,
+    /// Who can ask for it.
+    pub audience: Audience,
+    /// True if it speaks of one project.
+    pub in_project: bool,
+    /// True if clients that load tools late should load this one at once.
+    pub always_load: bool,
+    /// The full schema: the source of flags, help, reference and checks.
+    pub schema: Map<String, Value>,
+    run: Run,
+}
+
+impl Entry {
+    /// The entry of one operation.
+    pub fn of<T: Operation>() -> Self {
+        Self {
+            name: T::NAME,
+            command: T::COMMAND,
+            effect: T::EFFECT,
+            audience: T::AUDIENCE,
+            in_project: T::IN_PROJECT,
+            always_load: T::ALWAYS_LOAD,
+            schema: schema::full::<T>(),
+            run: |arguments, context| {
+                Box::pin(async move {
+                    let operation: T = serde_json::from_value(arguments)
+                        .map_err(|error| Refusal::internal(&error))?;
+                    let answer = operation.run(context).await?;
+                    serde_json::to_value(answer).map_err(|error| Refusal::internal(&error))
+                })
+            },
+        }
+    }
+
+    /// One sentence or two for a model.
+    pub fn description(&self) -> &str {
+        schema::wire_text(&self.schema).unwrap_or_default()
+    }
+
+    /// The schema as agents see it: no formats, no extensions, few words.
+    pub fn wire_schema(&self) -> Map<String, Value> {
+        schema::wire(&self.schema)
+    }
+}
+
+/// The source of time.
+pub trait Clock: Send + Sync {
+    /// The present moment.
+    fn now(&self) -> Timestamp;
+}
+
+/// The source of ids.
+pub trait Ids: Send + Sync {
+    /// A random UUID, version 4.
+    fn uuid(&self) -> Uuid;
+}
+
+/// What every call shares.
+#[derive(Clone)]
+pub struct Service {
+    /// The database.
+    pub store: Store,
+    /// The source of time.
+    pub clock: Arc<dyn Clock>,
+    /// The source of ids.
+    pub ids: Arc<dyn Ids>,
+    /// How long a call may take.
+    pub deadline: Duration,
+}
+
+/// Which door a call came in by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// MCP over standard input and output.
+    Stdio,
+    /// The local command line: a person, who need not type the `write_context` of a project named by hand.
+    CommandLine,
+}
+
+/// The project that a connection is pinned to.
+#[derive(Clone, Debug)]
+pub struct Pinned {
+    /// The project's slug.
+    pub project: String,
+    /// The instance that the profile names; compared with the database on every call.
+    pub instance: Option<String>,
+}
+
+struct Remembered {
+    operation: &'static str,
+    fingerprint: [u8; 32],
+    answer: Value,
+}
+
+/// One client's connection: who calls, what it is pinned to, and its last write.
+pub struct Connection {
+    /// The project, or why there is none.
+    pub pinned: Result<Pinned>,
+    /// The credential's name.
+    pub caller: String,
+    /// What the credential may do.
+    pub role: Role,
+    /// The way in.
+    pub door: Door,
+    /// Random, recorded with every version.
+    pub id: String,
+    last_write: Mutex<Option<Remembered>>,
+}
+
+impl Connection {
+    /// A new connection with a new id.
+    pub fn new(pinned: Result<Pinned>, caller: String, role: Role, door: Door, ids: &dyn Ids) -> Self {
+        Self {
+            pinned,
+            caller,
+            role,
+            door,
+            id: ids.uuid().simple().to_string()[..12].to_owned(),
+            last_write: Mutex::new(None),
+        }
+    }
+}
+
+/// What an operation runs in: who asks, when, where, and the transaction.
+pub struct Context<'t> {
+    /// The open transaction.
+    pub transaction: &'t mut Transaction,
+    /// The deployment.
+    pub instance: Instance,
+    project: Option<Project>,
+    /// The connection.
+    pub connection: &'t Connection,
+    /// What the client told without being asked.
+    pub observed: &'t Observed,
+    /// The time of this call.
+    pub now: Timestamp,
+    ids: &'t dyn Ids,
+}
+
+impl Context<'_> {
+    /// The project of this call.
+    pub fn project(&self) -> Result<&Project> {
+        self.project
+            .as_ref()
+            .ok_or_else(|| Refusal::internal(&"an operation without a project asked for it"))
+    }
+
+    /// A fresh random UUID, version 4.
+    pub fn new_uuid(&self) -> Uuid {
+        self.ids.uuid()
+    }
+
+    /// Eight fresh random hex characters.
+    pub fn new_short_id(&self) -> String {
+        self.ids.uuid().simple().to_string()[..8].to_owned()
+    }
+}
+
+/// Runs one operation: checks identity and role, parses, refuses secrets, answers replays, and commits before it answers.
+pub async fn call(
+    service: &Service,
+    connection: &Arc<Connection>,
+    observed: &Observed,
+    entry: &'static Entry,
+    arguments: Value,
+) -> Result<Value> {
+    let prepared = prepare(entry, connection, arguments);
+    let writes = entry.effect != Effect::Reads && prepared.arguments.is_ok();
+    let fingerprint = prepared.fingerprint;
+    let deadline = Instant::now() + service.deadline;
+    let work = {
+        let (connection, observed) = (Arc::clone(connection), observed.clone());
+        let (clock, ids) = (Arc::clone(&service.clock), Arc::clone(&service.ids));
+        move |transaction: &mut Transaction| -> BoxFuture<'_, Result<Value>> {
+            Box::pin(async move {
+                let now = clock.now();
+                execute(entry, &connection, &observed, prepared, transaction, now, ids.as_ref()).await
+            })
+        }
+    };
+    let answer = if writes {
+        service.store.write(deadline, work).await
+    } else {
+        service.store.read(deadline, work).await
+    }?;
+    if entry.effect == Effect::Changes || entry.effect == Effect::Adds {
+        let mut last = connection.last_write.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(Remembered { operation: entry.name, fingerprint, answer: answer.clone() });
+    }
+    Ok(answer)
+}
+
+struct Prepared {
+    /// The checked arguments, or everything that is wrong with them.
+    arguments: Result<Map<String, Value>>,
+    write_context: Option<String>,
+    idempotency_key: Option<String>,
+    fingerprint: [u8; 32],
+}
+
+fn prepare(entry: &Entry, connection: &Connection, arguments: Value) -> Prepared {
+    let by_person = connection.door == Door::CommandLine;
+    let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
+    let arguments = arguments::parse(&entry.schema, entry.effect == Effect::Reads, by_person, arguments)
+        .and_then(|arguments| secret::refuse_own(&arguments).map(|()| arguments));
+    let key = arguments.as_ref().ok().and_then(|checked| checked.get("idempotency_key"));
+    Prepared {
+        idempotency_key: key.and_then(Value::as_str).map(str::to_owned),
+        fingerprint: arguments.as_ref().map_or([0; 32], arguments::fingerprint),
+        write_context,
+        arguments,
+    }
+}
+
+async fn execute(
+    entry: &'static Entry,
+    connection: &Connection,
+    observed: &Observed,
+    prepared: Prepared,
+    transaction: &mut Transaction,
+    now: Timestamp,
+    ids: &dyn Ids,
+) -> Result<Value> {
+    let pinned = match (&connection.pinned, entry.in_project) {
+        (Ok(pinned), _) => Some(pinned),
+        (Err(refusal), true) => return Err(refusal.clone()),
+        (Err(_), false) => None,
+    };
+    let (instance, project) = project::identity(transaction, pinned.map(|pinned| pinned.project.as_str())).await?;
+    check_place(pinned, &instance, project.as_ref(), entry.in_project)?;
+    check_role(connection, entry)?;
+    if let (Some(given), Some(project)) = (&prepared.write_context, &project)
+        && entry.effect != Effect::Reads
+    {
+        project.check_write_context(&instance, given)?;
+    }
+    let mut arguments = prepared.arguments?;
+    arguments.remove("write_context");
+    if let Some(project) = &project
+        && entry.effect != Effect::Reads
+        && entry.in_project
+    {
+        project.check_open(entry.effect == Effect::Administers)?;
+    }
+    let project_id = project.as_ref().map_or(0, |project| project.project_id);
+    if let Some(answer) = replay(entry, connection, &prepared, project_id, transaction, now).await? {
+        return Ok(answer);
+    }
+    let mut context = Context { transaction, instance, project, connection, observed, now, ids };
+    let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
+    if let Some(key) = &prepared.idempotency_key {
+        let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
+        idempotency::save(context.transaction, &place, prepared.fingerprint, &answer, now).await?;
+    }
+    Ok(answer)
+}
+
+/// The result of an earlier identical call, if this call is its repetition.
+async fn replay(
+    entry: &Entry,
+    connection: &Connection,
+    prepared: &Prepared,
+    project_id: i64,
+    transaction: &mut Transaction,
+    now: Timestamp,
+) -> Result<Option<Value>> {
+    let first = if let Some(key) = &prepared.idempotency_key {
+        let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
+        match idempotency::find(transaction, &place, now).await? {
+            Some((fingerprint, _)) if fingerprint != prepared.fingerprint => {
+                return Err(Refusal::not_allowed(
+                    format!("this idempotency_key was used for another {} with other arguments", entry.name),
+                    "Send the first arguments again to get the first answer, or use a new key for a new call. Nothing was written.",
+                ));
+            }
+            found => found.map(|(_, answer)| answer),
+        }
+    } else if entry.effect == Effect::Changes && connection.door == Door::Stdio {
+        let last = connection.last_write.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref()
+            .filter(|last| last.operation == entry.name && last.fingerprint == prepared.fingerprint)
+            .map(|last| last.answer.clone())
+    } else {
+        None
+    };
+    let Some(Value::Object(mut answer)) = first else {
+        return Ok(None);
+    };
+    answer.insert("replayed".to_owned(), json!(true));
+    let id = answer.get("task_id").and_then(Value::as_str).and_then(|id| Uuid::parse_str(id).ok());
+    if let Some(id) = id
+        && let Some(version) = task::current_version(transaction, project_id, id).await?
+    {
+        answer.insert("current_version".to_owned(), json!(version));
+    }
+    Ok(Some(Value::Object(answer)))
+}
+
+fn check_place(
+    pinned: Option<&Pinned>,
+    instance: &Instance,
+    project: Option<&Project>,
+    in_project: bool,
+) -> Result<()> {
+    let Some(pinned) = pinned else {
+        return Ok(());
+    };
+    if let Some(expected) = &pinned.instance
+        && *expected != instance.id.to_string()
+    {
+        return Err(Refusal::new(
+            Code::IdentityMismatch,
+            format!(
+                "this connection is pinned to project {} on instance {}; this database is instance {}",
+                pinned.project,
+                short_instance(expected),
+                instance.short()
+            ),
+            "Nothing was written. Stop and compare with the connection profile.",
+        ));
+    }
+    if project.is_none() && in_project {
+        return Err(Refusal::new(
+            Code::NoProject,
+            format!("there is no project {} on instance {}", pinned.project, instance.short()),
+            "Ask the owner for the connection profile, or have the owner run: heyaira project create NAME.",
+        ));
+    }
+    Ok(())
+}
+
+fn check_role(connection: &Connection, entry: &Entry) -> Result<()> {
+    let needed = entry.effect.role();
+    if connection.role >= needed {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::Forbidden,
+        format!(
+            "{} needs the role {}, this connection has {}",
+            entry.name,
+            needed.as_str(),
+            connection.role.as_str()
+        ),
+        "Ask the owner for a connection with that role. Nothing was written.",
+    ))
+}
+
+/// Names of operations, for reading a list of entries as a tree.
+pub fn by_name(entries: &'static [Entry]) -> BTreeMap<&'static str, &'static Entry> {
+    entries.iter().map(|entry| (entry.name, entry)).collect()
+}
