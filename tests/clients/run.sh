@@ -34,8 +34,8 @@ copy_sources() {
   done
 }
 
-# install CLIENT LOCK_FILE RUNTIME: runs install_CLIENT unless it was done for this lock file and this runtime.
-install() {
+# ensure_installed CLIENT LOCK_FILE RUNTIME: runs install_CLIENT unless it was done for this lock file and this runtime.
+ensure_installed() {
   local client=$1 lock=$clients_dir/$1/$2 stamp=$clients_dir/$1/.installed wanted
   wanted=$("$3" --version && command -v "$3" && cat "$lock")
   if [ -f "$stamp" ] && [ "$wanted" = "$(cat "$stamp")" ]; then return; fi
@@ -84,9 +84,9 @@ drive() {
 }
 
 copy_sources
-install python requirements.lock python3
-install typescript package-lock.json node
-install inspector package-lock.json node
+ensure_installed python requirements.lock python3
+ensure_installed typescript package-lock.json node
+ensure_installed inspector package-lock.json node
 
 keep_work=no
 work=$(mktemp -d)
