@@ -150,4 +150,4 @@ async def finish(session, profile, task_id, version):
 
 async def expect_unknown_argument_refused(session):
     error = await session.refused("invalid_argument", "task_list", state="in_progress")
-    expect_contains("the refusal of an unknown argument", error, "state", "status")
+    expect_contains("the refusal of an unknown argument", error, "state", "did you mean status?")

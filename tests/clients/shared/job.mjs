@@ -164,7 +164,7 @@ async function finish(session, profile, taskId, version) {
 
 async function expectUnknownArgumentRefused(session) {
   const error = await session.refused('invalid_argument', 'task_list', { state: 'in_progress' });
-  expectIncludes('the refusal of an unknown argument', error, ['state', 'status']);
+  expectIncludes('the refusal of an unknown argument', error, ['state', 'did you mean status?']);
 }
 
 function expectIncludes(what, actual, parts) {
