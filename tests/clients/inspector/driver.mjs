@@ -1,0 +1,64 @@
+// Does the main job with the command line of the MCP Inspector: a server process for every single call,
+// so that nothing can hang on a connection. The first session speaks the older protocol, which is the
+// Inspector's default, the second one the newer: the handoff passes between them.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RESUME_CALLS, doTheJob } from '../shared/job.mjs';
+import { sessionOver } from '../shared/session.mjs';
+import { DATABASE, PROFILE, recordOf, serverCommand } from '../shared/setup.mjs';
+import { expectCleanExit, expectHandshake, expectModern, readConversations, toolCalls } from '../shared/wire.mjs';
+
+const INSPECTOR = join(dirname(fileURLToPath(import.meta.url)), 'node_modules', '.bin', 'mcp-inspector');
+const CALL_TIMEOUT_MS = 30_000;
+const EXIT_OK = 0;
+const EXIT_TOOL_ERROR = 5;
+
+const SESSIONS = [
+  { name: 'first', era: 'legacy', expectProtocol: expectHandshake },
+  { name: 'second', era: 'modern', expectProtocol: expectModern },
+];
+
+function sessionOf({ name, era }) {
+  return sessionOver(async (method, params = {}) => {
+    const args = ['--cli', '--protocol-era', era, '--format', 'json', '--method', method, ...flagsFor(params)];
+    const server = ['-e', `HEYAIRA_DATABASE=${DATABASE}`, '--', ...serverCommand(recordOf('inspector', name))];
+    const { code, stdout, stderr } = await run(INSPECTOR, [...args, ...server]);
+    assert.ok([EXIT_OK, EXIT_TOOL_ERROR].includes(code), `${method} ended with exit code ${code}: ${stderr}`);
+    const { result } = JSON.parse(stdout);
+    assert.equal(code, result.isError ? EXIT_TOOL_ERROR : EXIT_OK, `exit code of ${method}`);
+    return result;
+  });
+}
+
+function flagsFor(params) {
+  const flags = [];
+  if (params.name !== undefined) flags.push('--tool-name', params.name);
+  if (params.arguments !== undefined) flags.push('--tool-args-json', JSON.stringify(params.arguments));
+  if (params.uri !== undefined) flags.push('--uri', params.uri);
+  return flags;
+}
+
+function run(command, args) {
+  return new Promise((resolve) => {
+    execFile(command, args, { timeout: CALL_TIMEOUT_MS }, (error, stdout, stderr) => {
+      resolve({ code: error ? error.code ?? error.signal : EXIT_OK, stdout, stderr });
+    });
+  });
+}
+
+function expectConversations() {
+  for (const { name, expectProtocol } of SESSIONS) {
+    for (const conversation of readConversations(recordOf('inspector', name))) {
+      expectProtocol(conversation);
+      expectCleanExit(conversation);
+    }
+  }
+  const calls = toolCalls(readConversations(recordOf('inspector', 'second')));
+  assert.deepEqual(calls.slice(0, RESUME_CALLS.length), RESUME_CALLS, 'the calls that a resume takes');
+}
+
+await doTheJob(...SESSIONS.map(sessionOf), PROFILE);
+expectConversations();

@@ -1,0 +1,20 @@
+// What run.sh says to a driver by environment variables.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const RECORDER = fileURLToPath(new URL('record.py', import.meta.url));
+
+export const DATABASE = process.env.HEYAIRA_DATABASE;
+export const PROFILE = JSON.parse(readFileSync(process.env.CLIENTS_PROFILE, 'utf8'));
+
+export function recordOf(client, session) {
+  return join(process.env.CLIENTS_RECORDS, `${client}-${session}.jsonl`);
+}
+
+/** The server's command line, with the recorder before it. */
+export function serverCommand(record) {
+  const server = [process.env.CLIENTS_SERVER, 'mcp', '--project', 'ledger'];
+  return [process.env.CLIENTS_PYTHON, RECORDER, record, ...server];
+}
