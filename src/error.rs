@@ -154,7 +154,10 @@ impl Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { code, message, next, .. } = self;
-        write!(formatter, "{}: {message}.", code.as_str())?;
+        write!(formatter, "{}: {message}", code.as_str())?;
+        if !message.ends_with(['.', '?', '!']) {
+            formatter.write_str(".")?;
+        }
         if !next.is_empty() {
             write!(formatter, " {next}")?;
         }

@@ -20,7 +20,7 @@ use crate::domain::secret;
 use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Store, Transaction};
+use crate::store::backend::{Store, Transaction, work};
 use crate::store::{idempotency, project, task};
 
 /// What a call may do, and so: its transaction, the role it needs, its hints on the wire.
@@ -278,16 +278,16 @@ pub async fn call(
     let writes = entry.effect != Effect::Reads && prepared.arguments.is_ok();
     let fingerprint = prepared.fingerprint;
     let deadline = Instant::now() + service.deadline;
-    let work = {
+    let work = work({
         let (connection, observed) = (Arc::clone(connection), observed.clone());
         let (clock, ids) = (Arc::clone(&service.clock), Arc::clone(&service.ids));
-        move |transaction: &mut Transaction| -> BoxFuture<'_, Result<Value>> {
+        move |transaction| {
             Box::pin(async move {
                 let now = clock.now();
                 execute(entry, &connection, &observed, prepared, transaction, now, ids.as_ref()).await
             })
         }
-    };
+    });
     let answer = if writes {
         service.store.write(deadline, work).await
     } else {
@@ -344,8 +344,8 @@ async fn execute(
     {
         project.check_write_context(&instance, given)?;
     }
-    let mut arguments = prepared.arguments?;
-    arguments.remove("write_context");
+    let mut arguments = prepared.arguments.clone()?;
+    arguments.shift_remove("write_context");
     if let Some(project) = &project
         && entry.effect != Effect::Reads
         && entry.in_project

@@ -16,6 +16,7 @@ use rusqlite::{Connection, OpenFlags, types::ValueRef};
 use tokio::sync::oneshot;
 
 use crate::error::{Code, Refusal, Result};
+use crate::store::{file, migration};
 
 /// The oldest `SQLite` that does not corrupt a WAL reset with several connections (fixed in 3.51.3).
 const SQLITE_MINIMUM: i32 = 3_051_003;
@@ -147,6 +148,11 @@ impl Transaction {
         Ok(rows.into_iter().next())
     }
 
+    /// Runs several statements without values, for migrations.
+    pub async fn script(&mut self, sql: &str) -> Result<()> {
+        batch(self, sql)
+    }
+
     /// Runs a statement that returns no rows; answers how many rows it changed.
     pub async fn execute(&mut self, sql: &str, values: &[Cell]) -> Result<usize> {
         let run = || -> rusqlite::Result<usize> {
@@ -188,10 +194,463 @@ fn cell(value: ValueRef<'_>) -> rusqlite::Result<Cell> {
         ValueRef::Integer(value) => Cell::Integer(value),
         ValueRef::Text(value) => Cell::Text(
             std::str::from_utf8(value)
-                .map_err(rusqlite::Error::Utf8Error)?
+                .map_err(rusqlite::Error::from)?
                 .to_owned(),
         ),
         ValueRef::Blob(value) => Cell::Bytes(value.to_vec()),
         ValueRef::Real(_) => return Err(rusqlite::Error::InvalidQuery),
     })
+}
+
+/// A unit of work inside a transaction. It is `Send`, so that a backend that waits may run it on any thread.
+pub trait Work<T>: for<'t> FnOnce(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static {}
+
+impl<T, F> Work<T> for F where F: for<'t> FnOnce(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static {}
+
+/// Gives a closure the type of [`Work`]; the compiler does not find it through the trait alone.
+pub fn work<T, F>(run: F) -> F
+where
+    F: for<'t> FnOnce(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static,
+{
+    run
+}
+
+/// The database. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+    queue: Arc<Queue>,
+}
+
+impl Store {
+    /// Opens the database at `path`, brings its schema up to date, and starts the writer.
+    ///
+    /// Without `create`, a missing file is `unavailable`. A database newer than this program is refused untouched.
+    pub fn open(path: &Path, create: bool) -> Result<Self> {
+        let version = rusqlite::version_number();
+        if version < SQLITE_MINIMUM {
+            return Err(unavailable(format!("SQLite {} is too old, 3.51.3 or later is needed", rusqlite::version())));
+        }
+        let exists = path.metadata().is_ok_and(|file| file.len() > 0);
+        if !exists && !create {
+            return Err(Refusal::new(
+                Code::Unavailable,
+                format!("there is no database at {}", path.display()),
+                "Run heyaira start, or name the right file with --database or HEYAIRA_DATABASE.",
+            )
+            .with("database", path.display().to_string()));
+        }
+        if create {
+            file::prepare_folder(path)?;
+        }
+        let lock = file::lock_file(path)?;
+        let mut writer = Transaction { connection: connect(path, create)? };
+        {
+            let _held = Held::take(&lock)?;
+            bring_up_to_date(&mut writer, path)?;
+        }
+        file::keep_private(path)?;
+        let queue = Arc::new(Queue::default());
+        let for_thread = Arc::clone(&queue);
+        std::thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || write_for_ever(&for_thread, writer, &lock))
+            .map_err(|error| Refusal::internal(&error))?;
+        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), idle: Mutex::default(), queue }) })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Runs `work` on one consistent state. Nothing can be written in it.
+    pub async fn read<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
+        let mut connection = match lock(&self.inner.idle).pop() {
+            Some(connection) => connection,
+            None => read_only(&self.inner.path)?,
+        };
+        limit(&mut connection, deadline);
+        let mut transaction = Transaction { connection };
+        let answer = read_in(&mut transaction, work);
+        let connection = transaction.connection;
+        if connection.is_autocommit() {
+            let mut idle = lock(&self.inner.idle);
+            if idle.len() < READERS_KEPT {
+                idle.push(connection);
+            }
+        }
+        answer
+    }
+
+    /// Runs `work` in the next transaction of the writer; answers once it is on disk.
+    ///
+    /// Past the deadline a write that has not begun is withdrawn, and is `unavailable`; one that has begun is awaited.
+    pub async fn write<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        let ticket = Arc::new(Mutex::new(Ticket::Waiting));
+        let job = Job { ticket: Arc::clone(&ticket), run: Box::new(TypedJob { work, reply }) };
+        self.inner.queue.push(job);
+        let mut answer = std::pin::pin!(answer);
+        let left = deadline.saturating_duration_since(Instant::now());
+        let outcome = match tokio::time::timeout(left, &mut answer).await {
+            Ok(outcome) => outcome,
+            Err(_) if Ticket::withdraw(&ticket) => {
+                return Err(unavailable("the database was busy for the whole time of this call".to_owned()));
+            }
+            Err(_) => answer.await,
+        };
+        outcome.unwrap_or_else(|_| Err(Refusal::internal(&"the writer gave no answer")))
+    }
+
+    /// A consistent copy of the database, made while it is in use.
+    pub fn back_up(&self, to: &Path) -> Result<()> {
+        let from = read_only(&self.inner.path)?;
+        file::new_private(to)?;
+        let copy = || -> rusqlite::Result<()> {
+            let mut target = Connection::open(to)?;
+            let backup = rusqlite::backup::Backup::new(&from, &mut target)?;
+            backup.run_to_completion(1_000, Duration::ZERO, None)?;
+            drop(backup);
+            // One file, complete in itself: no log beside it.
+            target.pragma_update(None, "journal_mode", "delete")
+        };
+        copy().map_err(|error| {
+            let _ = std::fs::remove_file(to);
+            translate(&error)
+        })?;
+        File::open(to).and_then(|file| file.sync_all()).map_err(|error| file::failed("sync", to, &error))
+    }
+
+    /// What `SQLite`'s own check finds; empty if the file is sound.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        let connection = read_only(&self.inner.path)?;
+        let check = || -> rusqlite::Result<Vec<String>> {
+            let mut statement = connection.prepare("pragma integrity_check(20)")?;
+            let found = statement.query_map([], |row| row.get::<_, String>(0))?;
+            found.collect()
+        };
+        match check() {
+            Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
+            Err(error) if is_damage(&error) => Ok(vec!["the file is damaged: it cannot be read whole".to_owned()]),
+            Err(error) => Err(translate(&error)),
+        }
+    }
+
+    /// The settings that durability and speed hang on, by name.
+    pub fn settings(&self) -> Result<Vec<(String, String)>> {
+        let connection = connect(&self.inner.path, false)?;
+        let names = ["journal_mode", "synchronous", "user_version", "page_size", "page_count"];
+        let read = |name: &str| -> rusqlite::Result<String> {
+            connection.query_row(&format!("pragma {name}"), [], |row| Ok(format!("{:?}", row.get_ref(0)?)))
+        };
+        let mut settings = vec![("sqlite".to_owned(), rusqlite::version().to_owned())];
+        for name in names {
+            let value = read(name).map_err(|error| translate(&error))?;
+            settings.push((name.to_owned(), bare(&value)));
+        }
+        Ok(settings)
+    }
+}
+
+fn bare(debug: &str) -> String {
+    let inner = debug.split_once('(').map_or(debug, |(_, rest)| rest.trim_end_matches(')'));
+    match inner.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+        Some(bytes) => bytes.split(", ").filter_map(|byte| byte.parse::<u8>().ok()).map(char::from).collect(),
+        None => inner.to_owned(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn connect(path: &Path, create: bool) -> Result<Connection> {
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let open = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        // In WAL mode anything less than FULL acknowledges writes that a power cut takes back.
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.set_prepared_statement_cache_capacity(128);
+        Ok(connection)
+    };
+    open().map_err(|error| translate(&error))
+}
+
+fn read_only(path: &Path) -> Result<Connection> {
+    let connection = connect(path, false)?;
+    connection.pragma_update(None, "query_only", true).map_err(|error| translate(&error))?;
+    Ok(connection)
+}
+
+/// Makes statements of this connection stop at the deadline.
+fn limit(connection: &mut Connection, deadline: Instant) {
+    let handler = move || Instant::now() > deadline;
+    // Only an interrupted setup can fail, and then the statement itself fails too.
+    let _ = connection.progress_handler(100_000, Some(handler));
+}
+
+/// Applies missing migrations; an existing database is copied first.
+fn bring_up_to_date(transaction: &mut Transaction, path: &Path) -> Result<()> {
+    let found = poll_once(|transaction| Box::pin(migration::found(transaction)), transaction)?;
+    if found == migration::CURRENT {
+        return Ok(());
+    }
+    if found > 0 {
+        let target = migration::backup_path(path, found);
+        if !target.exists() {
+            file::new_private(&target)?;
+            transaction.connection.backup("main", &target, None::<fn(rusqlite::backup::Progress)>).map_err(|error| translate(&error))?;
+        }
+    }
+    batch(transaction, "begin exclusive")?;
+    let applied = poll_once(|transaction| Box::pin(migration::apply(transaction, found)), transaction);
+    let closed = batch(transaction, if applied.is_ok() { "commit" } else { "rollback" });
+    applied.and(closed)
+}
+
+fn batch(transaction: &Transaction, sql: &str) -> Result<()> {
+    transaction.connection.execute_batch(sql).map_err(|error| translate(&error))
+}
+
+fn read_in<T>(transaction: &mut Transaction, work: impl Work<T>) -> Result<T> {
+    batch(transaction, "begin")?;
+    let answer = poll_once(work, transaction);
+    batch(transaction, "rollback")?;
+    answer
+}
+
+/// Polls a future of `SQLite` to its end, which is at the first poll; a panic becomes `internal`.
+fn poll_once<T>(work: impl FnOnce(&mut Transaction) -> BoxFuture<'_, Result<T>>, transaction: &mut Transaction) -> Result<T> {
+    let run = std::panic::AssertUnwindSafe(|| work(transaction).now_or_never());
+    match std::panic::catch_unwind(run) {
+        Ok(Some(answer)) => answer,
+        Ok(None) => Err(Refusal::internal(&"an operation waited for something else than the database")),
+        Err(panic) => Err(Refusal::internal(&panic_text(panic.as_ref()))),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}", text.unwrap_or("without words"))
+}
+
+/// Where a queued write is: whoever takes it first decides whether it happens.
+#[derive(Clone, Copy, PartialEq)]
+enum Ticket {
+    Waiting,
+    Begun,
+    Withdrawn,
+}
+
+impl Ticket {
+    fn change(ticket: &Mutex<Self>, to: Self) -> bool {
+        let mut state = lock(ticket);
+        let free = *state == Self::Waiting;
+        if free {
+            *state = to;
+        }
+        free
+    }
+
+    fn withdraw(ticket: &Mutex<Self>) -> bool {
+        Self::change(ticket, Self::Withdrawn)
+    }
+
+    fn begin(ticket: &Mutex<Self>) -> bool {
+        Self::change(ticket, Self::Begun)
+    }
+}
+
+struct Job {
+    ticket: Arc<Mutex<Ticket>>,
+    run: Box<dyn ErasedJob>,
+}
+
+/// A job whose answer type is forgotten. It runs once; its answer is told only after the commit.
+trait ErasedJob: Send {
+    fn run(self: Box<Self>, transaction: &mut Transaction) -> (bool, Box<dyn FnOnce(Result<()>) + Send>);
+    fn refuse(self: Box<Self>, refusal: Refusal);
+}
+
+struct TypedJob<W, T> {
+    work: W,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+impl<T: Send + 'static, W: Work<T>> ErasedJob for TypedJob<W, T> {
+    fn run(self: Box<Self>, transaction: &mut Transaction) -> (bool, Box<dyn FnOnce(Result<()>) + Send>) {
+        let Self { work, reply } = *self;
+        let answer = poll_once(work, transaction);
+        let accepted = answer.is_ok();
+        let tell = move |committed: Result<()>| {
+            // A receiver that is gone was withdrawn or its client left; the write stands all the same.
+            let _ = reply.send(if accepted { committed.and(answer) } else { answer });
+        };
+        (accepted, Box::new(tell))
+    }
+
+    fn refuse(self: Box<Self>, refusal: Refusal) {
+        let _ = self.reply.send(Err(refusal));
+    }
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: VecDeque<Job>,
+    closed: bool,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    filled: Condvar,
+}
+
+impl Queue {
+    fn push(&self, job: Job) {
+        lock(&self.waiting).jobs.push_back(job);
+        self.filled.notify_one();
+    }
+
+    /// Waits until there is something to write; false once the store is gone.
+    fn wait(&self) -> bool {
+        let mut waiting = lock(&self.waiting);
+        while waiting.jobs.is_empty() && !waiting.closed {
+            waiting = self.filled.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        !waiting.jobs.is_empty()
+    }
+
+    fn take(&self) -> Option<Job> {
+        lock(&self.waiting).jobs.pop_front()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        lock(&self.queue.waiting).closed = true;
+        self.queue.filled.notify_all();
+    }
+}
+
+/// The file lock that processes queue up for, fairly; `SQLite`'s own waiting starves some of them for seconds.
+struct Held<'f>(&'f File);
+
+impl<'f> Held<'f> {
+    fn take(file: &'f File) -> Result<Self> {
+        file.lock().map_err(|error| unavailable(format!("the lock beside the database cannot be taken: {error}")))?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+fn write_for_ever(queue: &Queue, mut transaction: Transaction, lock_file: &File) {
+    while queue.wait() {
+        write_group(queue, &mut transaction, lock_file);
+    }
+}
+
+/// Commits what is waiting in one transaction: a savepoint for each write, all answers after the commit.
+fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File) {
+    let held = match Held::take(lock_file).and_then(|held| batch(transaction, "begin immediate").map(|()| held)) {
+        Ok(held) => held,
+        Err(refusal) => {
+            refuse_waiting(queue, &refusal);
+            return;
+        }
+    };
+    let mut answers = Vec::new();
+    let mut committed = Ok(());
+    let mut written = false;
+    while answers.len() < GROUP_LIMIT
+        && let Some(job) = queue.take()
+    {
+        if !Ticket::begin(&job.ticket) {
+            continue;
+        }
+        let (accepted, tell) = match batch(transaction, "savepoint one") {
+            Ok(()) => job.run.run(transaction),
+            Err(refusal) => {
+                job.run.refuse(refusal);
+                continue;
+            }
+        };
+        let closed = batch(transaction, if accepted { "release one" } else { "rollback to one; release one" });
+        written |= accepted;
+        answers.push((tell, closed));
+        // A full disk or a failed read takes the whole transaction away, the earlier writes of the group with it.
+        if transaction.connection.is_autocommit() {
+            committed = Err(unavailable("the storage failed during this write".to_owned()));
+            break;
+        }
+    }
+    if written && committed.is_ok() {
+        committed = batch(transaction, "commit");
+    }
+    if !transaction.connection.is_autocommit() {
+        let _ = batch(transaction, "rollback");
+    }
+    drop(held);
+    for (tell, closed) in answers {
+        tell(closed.and_then(|()| committed.clone()));
+    }
+}
+
+fn refuse_waiting(queue: &Queue, refusal: &Refusal) {
+    while let Some(job) = queue.take() {
+        if Ticket::begin(&job.ticket) {
+            job.run.refuse(refusal.clone());
+        }
+    }
+}
+
+fn unavailable(message: String) -> Refusal {
+    Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 1 second.").with("retry_after_seconds", 1)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+/// A driver's error in our words.
+pub(crate) fn translate(error: &rusqlite::Error) -> Refusal {
+    use rusqlite::ErrorCode as Kind;
+    if is_damage(error) {
+        tracing::error!(%error, "the database is damaged");
+        return Refusal::new(
+            Code::Damaged,
+            "the database fails its own check",
+            "Stop writing. Keep the file, run heyaira verify, and restore the newest good backup.",
+        );
+    }
+    let message = match error.sqlite_error_code() {
+        Some(Kind::DatabaseBusy | Kind::DatabaseLocked) => "the database is busy",
+        Some(Kind::DiskFull) => "the disk is full",
+        Some(Kind::ReadOnly) => "the database is read-only",
+        Some(Kind::CannotOpen | Kind::PermissionDenied) => "the database file cannot be opened",
+        Some(Kind::SystemIoFailure) => "the disk does not answer",
+        Some(Kind::OperationInterrupted) => "the call took longer than its deadline",
+        _ => return Refusal::internal(error),
+    };
+    tracing::warn!(%error, "the database refused");
+    unavailable(message.to_owned())
 }

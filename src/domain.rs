@@ -1,0 +1,14 @@
+//! What things are and which changes are lawful. No input or output, no waiting, no database, no clock of its own.
+
+pub mod checkbox;
+pub mod handoff;
+pub mod memory;
+pub mod message;
+pub mod project;
+pub mod receipt;
+pub mod secret;
+pub mod session;
+pub mod task;
+pub mod takeover;
+pub mod text;
+pub mod time;

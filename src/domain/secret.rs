@@ -1,0 +1,89 @@
+//! Secrets that no stored text may hold. Must never repeat the secret it found.
+//!
+//! Refused here from the start: HeyAira's own write contexts and tokens. Rules for other providers' keys go beside
+//! them, as further rows of [`SORTS`].
+
+use serde_json::{Map, Value};
+
+use crate::error::{Code, Refusal, Result};
+
+/// A sort of secret: its name, and where in a text one starts.
+struct Sort {
+    name: &'static str,
+    mend: &'static str,
+    find: fn(&str) -> Option<usize>,
+}
+
+const SORTS: [Sort; 2] = [
+    Sort {
+        name: "a HeyAira write_context",
+        mend: "[REDACTED:write-context]",
+        find: find_write_context,
+    },
+    Sort {
+        name: "a HeyAira token",
+        mend: "[REDACTED:heyaira-token]",
+        find: find_token,
+    },
+];
+
+/// The length of the random part of a token in characters.
+pub const TOKEN_BODY: usize = 43;
+/// How every token starts.
+pub const TOKEN_PREFIX: &str = "hya_";
+/// The length of a pin in characters.
+pub const PIN_LENGTH: usize = 16;
+
+/// Refuses arguments that hold one of HeyAira's own secrets anywhere but in `write_context`.
+pub fn refuse_own(arguments: &Map<String, Value>) -> Result<()> {
+    arguments
+        .iter()
+        .filter(|(name, _)| name.as_str() != "write_context")
+        .try_for_each(|(name, value)| refuse_in(name, value))
+}
+
+fn refuse_in(field: &str, value: &Value) -> Result<()> {
+    match value {
+        Value::String(text) => refuse_text(field, text),
+        Value::Array(items) => items.iter().try_for_each(|item| refuse_in(field, item)),
+        Value::Object(fields) => fields
+            .iter()
+            .try_for_each(|(name, value)| refuse_in(&format!("{field}.{name}"), value)),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_text(field: &str, text: &str) -> Result<()> {
+    for sort in &SORTS {
+        if let Some(start) = (sort.find)(text) {
+            let before = &text[..start];
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+            return Err(Refusal::new(
+                Code::SecretRefused,
+                format!("{field} line {line} column {column} looks like {}", sort.name),
+                format!("Remove it or write {}. Nothing was written.", sort.mend),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `<project>@<8 hex>#<pin>`: the pin's length and alphabet make a chance hit practically impossible.
+fn find_write_context(text: &str) -> Option<usize> {
+    text.match_indices('#').find_map(|(hash, _)| {
+        let pin = text[hash + 1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let before = text[..hash].as_bytes();
+        let at = before.len().checked_sub(9)?;
+        let is_instance = before[at] == b'@' && before[at + 1..].iter().all(u8::is_ascii_hexdigit);
+        let slug = before[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+        (pin == PIN_LENGTH && is_instance && slug > 0).then_some(at - slug)
+    })
+}
+
+fn find_token(text: &str) -> Option<usize> {
+    text.match_indices(TOKEN_PREFIX).map(|(start, _)| start).find(|start| {
+        let body = text[start + TOKEN_PREFIX.len()..].bytes();
+        body.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')).count() >= TOKEN_BODY
+    })
+}

@@ -1,0 +1,347 @@
+//! From what a client sent to what an operation takes: lenient where nothing is lost, otherwise refused, and every
+//! problem of a call is told at once. Must never guess, shorten or drop.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::domain::{handoff, memory, message, project, session, task, text};
+use crate::error::{Code, Refusal, Result};
+use crate::operation::schema;
+
+/// How many problems are spelled out; the rest is counted.
+const PROBLEMS_SHOWN: usize = 20;
+
+/// Checks `arguments` against the full schema.
+///
+/// `null` counts as not given; for reading operations so does an empty text. Numbers in quotes, and arrays or
+/// objects sent as JSON text, are taken where the schema wants the real type.
+pub fn parse(schema: &Map<String, Value>, reads: bool, by_person: bool, arguments: Value) -> Result<Map<String, Value>> {
+    let given = match arguments {
+        Value::Object(given) => given,
+        Value::Null => Map::new(),
+        other => {
+            return Err(Refusal::argument(format!(
+                "the arguments are no JSON object but {}",
+                text::quoted_value(&other, 60)
+            )));
+        }
+    };
+    let size = serde_json::to_string(&given).map_or(0, |text| text.len());
+    if size > text::REQUEST_MAX {
+        return Err(too_large(&format!(
+            "the request has {} bytes, at most {}",
+            text::grouped(size),
+            text::grouped(text::REQUEST_MAX)
+        )));
+    }
+    let mut problems = Problems::default();
+    let mut checked = Map::new();
+    for (name, field) in schema::fields(schema) {
+        let field = schema::settled(field);
+        let value = given.get(name).filter(|value| !value.is_null());
+        let value = value.filter(|_| by_person || !schema::has(&field, "x-people"));
+        let value = value.and_then(|value| problems.field(name, &field, value, reads));
+        if let Some(value) = value {
+            checked.insert(name.clone(), value);
+        } else if schema::is_required(schema, name, &field, by_person) && !problems.mentions(name) {
+            problems.push(name, format!("{name} is missing"));
+        }
+    }
+    problems.unknown(schema, &given, by_person);
+    problems.into_result(schema, by_person)?;
+    Ok(checked)
+}
+
+/// A digest over checked arguments: equal for equal calls, whatever the order or the `write_context`.
+pub fn fingerprint(arguments: &Map<String, Value>) -> [u8; 32] {
+    let mut names: Vec<&String> = arguments.keys().collect();
+    names.sort();
+    let mut digest = Sha256::new();
+    for name in names {
+        if name != "write_context" && name != "idempotency_key" {
+            digest.update(json!([name, canonical(&arguments[name])]).to_string());
+        }
+    }
+    digest.finalize().into()
+}
+
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut names: Vec<&String> = fields.keys().collect();
+            names.sort();
+            names.into_iter().map(|name| (name.clone(), canonical(&fields[name]))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn too_large(message: &str) -> Refusal {
+    Refusal::new(Code::TooLarge, message, "Send less, or split it over several tasks or memories. Nothing was written.")
+}
+
+#[derive(Default)]
+struct Problems {
+    /// The field's name and the sentence.
+    found: Vec<(String, String)>,
+    over_limit: usize,
+    unknown: bool,
+}
+
+impl Problems {
+    fn push(&mut self, name: &str, sentence: String) {
+        self.found.push((name.to_owned(), sentence));
+    }
+
+    fn mentions(&self, name: &str) -> bool {
+        self.found.iter().any(|(one, _)| one == name)
+    }
+
+    /// The checked value of one field; `None` when it counts as not given, or after a problem was noted.
+    fn field(&mut self, name: &str, field: &Value, value: &Value, reads: bool) -> Option<Value> {
+        match schema::kind(field) {
+            "integer" => self.integer(name, field, value),
+            "boolean" => match value {
+                Value::Bool(_) => Some(value.clone()),
+                other => self.wrong(name, other, "is not true or false"),
+            },
+            "array" => self.array(name, field, value),
+            "object" => self.object(name, field, value),
+            _ => self.string(name, field, value, reads),
+        }
+    }
+
+    fn wrong(&mut self, name: &str, value: &Value, what: &str) -> Option<Value> {
+        self.push(name, format!("{name} {} {what}", text::quoted_value(value, 60)));
+        None
+    }
+
+    fn integer(&mut self, name: &str, field: &Value, value: &Value) -> Option<Value> {
+        let number = match value {
+            Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?)),
+            Value::String(digits) if is_plain_integer(digits) => digits.parse().ok(),
+            _ => None,
+        };
+        let Some(number) = number else {
+            return self.wrong(name, value, "is no integer");
+        };
+        let bound = |word: &str| field.get(word).and_then(Value::as_i64);
+        if bound("minimum").is_some_and(|least| number < least) || bound("maximum").is_some_and(|most| number > most) {
+            let range = match (bound("minimum"), bound("maximum")) {
+                (Some(least), Some(most)) => format!("{least} to {most}"),
+                (Some(least), None) => format!("{least} or more"),
+                (_, most) => format!("at most {}", most.unwrap_or_default()),
+            };
+            self.push(name, format!("{name} is {number}, allowed is {range}"));
+            return None;
+        }
+        Some(json!(number))
+    }
+
+    fn array(&mut self, name: &str, field: &Value, value: &Value) -> Option<Value> {
+        let items = match value {
+            Value::Array(items) => items.clone(),
+            Value::String(list) if list.trim_start().starts_with('[') => {
+                let Ok(Value::Array(items)) = serde_json::from_str(list) else {
+                    return self.wrong(name, value, "is no JSON array");
+                };
+                items
+            }
+            Value::String(list) => {
+                let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
+                words.map(|word| json!(word)).collect()
+            }
+            other => return self.wrong(name, other, "is no list"),
+        };
+        let most = field.get("maxItems").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        if most.is_some_and(|most| items.len() > most) {
+            self.push(name, format!("{name} has {} entries, at most {}", items.len(), most.unwrap_or_default()));
+            return None;
+        }
+        let before = self.found.len();
+        let mut inner = field.get("items").cloned().unwrap_or_else(|| json!({"type": "string"}));
+        if let (Some(check), Some(inner)) = (field.get("x-items-check"), inner.as_object_mut()) {
+            inner.insert("x-check".to_owned(), check.clone());
+        }
+        let mut checked: Vec<Value> = Vec::with_capacity(items.len());
+        for (position, item) in items.iter().enumerate() {
+            let checked_item = self.field(&format!("{name}[{position}]"), &inner, item, false);
+            checked.extend(checked_item.filter(|item| !checked.contains(item)));
+        }
+        if self.found.len() > before && !self.mentions(name) {
+            // So that a required list is not reported missing as well.
+            self.found[before].0 = name.to_owned();
+        }
+        Some(Value::Array(checked))
+    }
+
+    fn object(&mut self, name: &str, field: &Value, value: &Value) -> Option<Value> {
+        let given = match value {
+            Value::Object(given) => given.clone(),
+            Value::String(json) => match serde_json::from_str(json) {
+                Ok(Value::Object(given)) => given,
+                _ => return self.wrong(name, value, "is no JSON object"),
+            },
+            other => return self.wrong(name, other, "is no object"),
+        };
+        let inner = field.as_object()?;
+        let mut checked = Map::new();
+        for (key, field) in schema::fields(inner) {
+            let value = given.get(key).filter(|value| !value.is_null());
+            if let Some(value) = value.and_then(|value| self.field(&format!("{name}.{key}"), &schema::settled(field), value, false)) {
+                checked.insert(key.clone(), value);
+            }
+        }
+        let known: Vec<&str> = schema::fields(inner).map(|(key, _)| key.as_str()).collect();
+        for key in given.keys().filter(|key| !known.contains(&key.as_str())) {
+            self.unknown_name(&format!("{name}."), key, &known);
+        }
+        Some(Value::Object(checked))
+    }
+
+    fn string(&mut self, name: &str, field: &Value, value: &Value, reads: bool) -> Option<Value> {
+        let Value::String(given) = value else {
+            return self.wrong(name, value, "is no text");
+        };
+        let clears = schema::has(field, "x-clears");
+        let least = field.get("minLength").and_then(Value::as_u64).unwrap_or(0);
+        let words = schema::words(field);
+        let check = field.get("x-check").and_then(Value::as_str);
+        if given.is_empty() && !clears && least == 0 && (reads || !words.is_empty() || check.is_some()) {
+            return None;
+        }
+        if given.is_empty() && clears {
+            return Some(value.clone());
+        }
+        if let Some(sentence) = self.text_problem(name, field, given, least > 0) {
+            self.push(name, sentence);
+            return None;
+        }
+        if !words.is_empty() {
+            return self.word(name, field, given, &words);
+        }
+        if let Some(problem) = check.and_then(|check| check_named(check, given)) {
+            self.push(name, format!("{name} {problem}"));
+            return None;
+        }
+        Some(value.clone())
+    }
+
+    fn text_problem(&mut self, name: &str, field: &Value, given: &str, must_say_something: bool) -> Option<String> {
+        if let Some(position) = given.chars().position(|character| character == '\0') {
+            return Some(format!("{name} holds a NUL at character {}", position + 1));
+        }
+        if must_say_something && given.trim().is_empty() {
+            return Some(format!("{name} is empty"));
+        }
+        let limit = field.get("maxLength").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        let most = limit.unwrap_or(text::TEXT_MAX);
+        // Bytes are never fewer than characters, so most texts need no count.
+        let length = if given.len() > most { text::length(given) } else { 0 };
+        if length <= most {
+            return None;
+        }
+        if limit.is_none() {
+            self.over_limit += 1;
+        }
+        Some(format!("{name} has {} characters, at most {}", text::grouped(length), text::grouped(most)))
+    }
+
+    fn word(&mut self, name: &str, field: &Value, given: &str, words: &[&str]) -> Option<Value> {
+        let caseless = schema::has(field, "x-caseless");
+        let found = words.iter().find(|word| **word == given || (caseless && word.eq_ignore_ascii_case(given)));
+        if let Some(word) = found {
+            return Some(json!(word));
+        }
+        self.push(name, format!("{name} {} is unknown, allowed are {}", text::quoted(given, 60), words.join(", ")));
+        None
+    }
+
+    fn unknown(&mut self, schema: &Map<String, Value>, given: &Map<String, Value>, by_person: bool) {
+        let known = names(schema, by_person);
+        for name in given.keys().filter(|name| !known.contains(&name.as_str())) {
+            self.unknown_name("", name, &known);
+        }
+    }
+
+    fn unknown_name(&mut self, prefix: &str, name: &str, known: &[&str]) {
+        let shown = text::quoted(name, 60);
+        let shown = if shown.len() == name.len() + 2 { name.to_owned() } else { shown };
+        let sentence = nearest(name, known).map_or_else(
+            || format!("{prefix}{shown} is unknown"),
+            |near| format!("{prefix}{shown} is unknown: did you mean {prefix}{near}?"),
+        );
+        self.unknown = true;
+        self.push(name, sentence);
+    }
+
+    fn into_result(self, schema: &Map<String, Value>, by_person: bool) -> Result<()> {
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        let sentences: Vec<&str> = self.found.iter().map(|(_, sentence)| sentence.as_str()).collect();
+        if sentences.len() == self.over_limit {
+            return Err(too_large(&sentences.join(". ")));
+        }
+        let known = names(schema, by_person);
+        let shown = &sentences[..sentences.len().min(PROBLEMS_SHOWN)];
+        let mut message = shown.join(". ").replace("?. ", "? ");
+        if sentences.len() > shown.len() {
+            message = format!("{message}. And {} more", sentences.len() - shown.len());
+        }
+        if sentences.len() > 1 {
+            message = format!("{} problems. {message}", sentences.len());
+        }
+        let next = if self.unknown {
+            let list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            format!("Valid arguments: {list}. Nothing was written.")
+        } else {
+            "Correct it and call again. Nothing was written.".to_owned()
+        };
+        Err(Refusal::new(Code::InvalidArgument, message, next).with("problems", json!(sentences)))
+    }
+}
+
+fn names(schema: &Map<String, Value>, by_person: bool) -> Vec<&str> {
+    schema::fields(schema)
+        .filter(|(_, field)| by_person || !schema::has(field, "x-people"))
+        .map(|(name, _)| name.as_str())
+        .collect()
+}
+
+fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let name = name.to_lowercase().replace('-', "_");
+    // People misremember how a word ends more than how it starts: state is status rather than stale.
+    let common = |known: &str| name.chars().zip(known.chars()).take_while(|(one, other)| one == other).count();
+    let bonus = [0.0, 0.03, 0.06, 0.09, 0.12];
+    let score = |known: &str| strsim::jaro_winkler(&name, known) + bonus[common(known).min(4)];
+    let best = known.iter().copied().max_by(|one, other| score(one).total_cmp(&score(other)))?;
+    (score(best) >= 0.75).then_some(best)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "checked: whole and within the range that f64 holds exactly")]
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0).then_some(number as i64)
+}
+
+fn is_plain_integer(digits: &str) -> bool {
+    let body = digits.strip_prefix('-').unwrap_or(digits);
+    !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_digit()) && (body == "0" || !body.starts_with('0'))
+}
+
+/// The named checks that a schema can ask for; the answer is what is wrong, to follow the field's name.
+fn check_named(check: &str, given: &str) -> Option<String> {
+    match check {
+        "task" => task::reference_problem(given),
+        "task-exact" => task::pointer_problem(given),
+        "memory" => memory::id_problem(given),
+        "message" => message::id_problem(given),
+        "session" => session::session_ref_problem(given),
+        "recipient" => message::recipient_problem(given),
+        "handoff" => handoff::line_problem(given),
+        "slug" => project::slug_problem(given),
+        // Any words will do; the check marks fields in which an empty text counts as not given.
+        "key" => None,
+        other => Some(format!("cannot be checked: there is no check named {other}")),
+    }
+}

@@ -1,0 +1,134 @@
+//! From an operation's struct to its schema: the full one, and the one that agents see.
+//! Must never hold a schema written by hand.
+//!
+//! The full schema may carry extensions beside JSON Schema's words; the wire schema drops them:
+//! `x-wire` (the field's text for agents; without it the field has none on the wire), `x-check` (a named check), `x-items-check` (the same for each entry of a list),
+//! `x-agents-must` (required of agents, optional for people), `x-people` (not for agents at all),
+//! `x-clears` (an empty text clears the value), `x-caseless` (an enum in any letter case),
+//! `x-position` (a positional argument of the command line).
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The full schema of an operation's arguments, in the order of its fields.
+pub fn full<T: JsonSchema>() -> Map<String, Value> {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut root = match schema.to_value() {
+        Value::Object(root) => root,
+        _ => Map::new(),
+    };
+    root.remove("title");
+    root.entry("properties").or_insert_with(|| json!({}));
+    root
+}
+
+/// The text of the whole schema for agents: the first paragraph of its description.
+pub fn wire_text(schema: &Map<String, Value>) -> Option<&str> {
+    let text = schema.get("description")?.as_str()?;
+    Some(text.split("\n\n").next().unwrap_or(text))
+}
+
+/// The fields of a full schema, in order.
+pub fn fields(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// True if the schema's extension `word` is set.
+pub fn has(schema: &Value, word: &str) -> bool {
+    schema.get(word).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// True if the field must be given; agents must give more than people.
+pub fn is_required(schema: &Map<String, Value>, name: &str, field: &Value, by_person: bool) -> bool {
+    let listed = schema.get("required").and_then(Value::as_array);
+    let required = listed.is_some_and(|names| names.iter().any(|one| one == name));
+    required || (!by_person && has(field, "x-agents-must"))
+}
+
+/// The JSON type of a field; an optional field's `null` is left out.
+pub fn kind(field: &Value) -> &str {
+    match field.get("type") {
+        Some(Value::String(kind)) => kind,
+        Some(Value::Array(kinds)) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str);
+            kinds.find(|kind| *kind != "null").unwrap_or("string")
+        }
+        // An optional struct or enum comes as `anyOf` with null; see `settled`.
+        _ => "object",
+    }
+}
+
+/// A field's schema with the `null` alternative of an optional field taken away.
+pub fn settled(field: &Value) -> Value {
+    let Some(alternatives) = field.get("anyOf").and_then(Value::as_array) else {
+        return field.clone();
+    };
+    let mut settled = alternatives
+        .iter()
+        .find(|one| one.get("type").is_none_or(|kind| kind != "null"))
+        .cloned()
+        .unwrap_or_else(|| json!({}));
+    if let (Some(to), Some(from)) = (settled.as_object_mut(), field.as_object()) {
+        for (word, value) in from.iter().filter(|(word, _)| *word != "anyOf") {
+            to.insert(word.clone(), value.clone());
+        }
+    }
+    settled
+}
+
+/// The allowed words of a field, where it is an enum.
+pub fn words(field: &Value) -> Vec<&str> {
+    let values = field.get("enum").and_then(Value::as_array);
+    values.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// The schema that agents see: types, names, required and few words; nothing that a client might choke on.
+pub fn wire(schema: &Map<String, Value>) -> Map<String, Value> {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for (name, field) in fields(schema) {
+        if has(field, "x-people") {
+            continue;
+        }
+        if is_required(schema, name, field, false) {
+            required.push(json!(name));
+        }
+        properties.insert(name.clone(), wire_field(field));
+    }
+    let mut answer = Map::new();
+    answer.insert("type".to_owned(), json!("object"));
+    answer.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        answer.insert("required".to_owned(), Value::Array(required));
+    }
+    answer.insert("additionalProperties".to_owned(), json!(false));
+    answer
+}
+
+fn wire_field(field: &Value) -> Value {
+    let field = settled(field);
+    let kind = kind(&field);
+    let mut answer = Map::new();
+    answer.insert("type".to_owned(), json!(kind));
+    let words = words(&field);
+    if !words.is_empty() {
+        answer.insert("enum".to_owned(), json!(words));
+    }
+    if kind == "array" {
+        let items = field.get("items").cloned().unwrap_or_else(|| json!({"type": "string"}));
+        answer.insert("items".to_owned(), wire_field(&items));
+    }
+    if kind == "object" {
+        let inner = field.get("properties").and_then(Value::as_object);
+        let inner = inner.into_iter().flatten().map(|(name, field)| (name.clone(), wire_field(field)));
+        answer.insert("properties".to_owned(), Value::Object(inner.collect()));
+    }
+    if let Some(text) = field.get("x-wire") {
+        answer.insert("description".to_owned(), text.clone());
+    }
+    Value::Object(answer)
+}

@@ -1,0 +1,173 @@
+//! `continuity_context`: the resume packet of a line, or the project at a glance.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::domain::session;
+use crate::domain::task::Status;
+use crate::error::Result;
+use crate::operation::{Context, Effect, Operation};
+use crate::operations::budget::{self, cost_of, rows_that_fit};
+use crate::operations::message::waiting_for;
+use crate::operations::resume::{packet, short};
+use crate::store::list::{self, Filter, Short, Sort};
+use crate::store::{memory, project};
+
+/// How many rows each list of the overview has at most.
+const ROWS: i64 = 5;
+
+/// Start here. With a handoff line: everything to resume that task, and what changed since. Without: the project's state. Claims nothing.
+#[derive(Deserialize, JsonSchema)]
+pub struct ContinuityContext {
+    /// A handoff line as it was pasted, or a task id.
+    #[schemars(extend("x-check" = "handoff", "x-position" = true, "x-wire" = "e.g. handoff: 8e287857 v7"))]
+    handoff: Option<String>,
+    /// The reader's session; the observed one if left out.
+    #[schemars(extend("x-check" = "session", "x-wire" = "yours"))]
+    session_ref: Option<String>,
+}
+
+impl Operation for ContinuityContext {
+    const NAME: &'static str = "continuity_context";
+    const COMMAND: &'static str = "context";
+    const EFFECT: Effect = Effect::Reads;
+    const ALWAYS_LOAD: bool = true;
+    type Answer = Value;
+
+    async fn run(self, context: &mut Context<'_>) -> Result<Value> {
+        let reader = self.session_ref.or_else(|| context.observed.session_ref.clone());
+        match self.handoff {
+            Some(line) => packet(context, &line, reader.as_deref()).await,
+            None => overview(context, reader.as_deref()).await,
+        }
+    }
+}
+
+async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Value> {
+    let project = context.project()?.clone();
+    let counts = project::counts(context.transaction, project.project_id).await?;
+    let counts: Map<String, Value> = counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), json!(count))).collect();
+    let mut answer = Map::new();
+    answer.insert("project".to_owned(), json!(project.slug));
+    answer.insert("language".to_owned(), json!(project.language));
+    answer.insert("caller".to_owned(), json!(context.connection.caller));
+    answer.insert("role".to_owned(), json!(context.connection.role.as_str()));
+    answer.insert("counts".to_owned(), Value::Object(counts));
+    let messages = waiting_for(context, reader).await?;
+    let spent = cost_of(&Value::Object(answer.clone())) + cost_of(&json!(messages));
+    let lists = [
+        ("in_progress", in_progress(context).await?),
+        ("pending_handoffs", pending(context).await?),
+        ("blocked", blocked(context).await?),
+        ("decisions", decisions(context).await?),
+    ];
+    let mut more = Map::new();
+    let mut left = (budget::ANSWER - 500).saturating_sub(spent);
+    for (position, (name, (rows, total))) in lists.into_iter().enumerate() {
+        // What one list does not need is the next ones'.
+        let share = left / (4 - position);
+        let (rows, _) = rows_that_fit(rows, share);
+        left = left.saturating_sub(cost_of(&json!(rows)));
+        let rest = total - i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        if rest > 0 {
+            more.insert(name.to_owned(), json!({"count": rest, "next": rest_call(name)}));
+        }
+        answer.insert(name.to_owned(), Value::Array(rows));
+    }
+    answer.insert("messages".to_owned(), json!(messages));
+    if !more.is_empty() {
+        answer.insert("more".to_owned(), Value::Object(more));
+    }
+    let next = if answer["pending_handoffs"].as_array().is_some_and(|rows| !rows.is_empty()) {
+        "continuity_context with one of these lines, or task_list"
+    } else {
+        "task_list, or continuity_context with a task id"
+    };
+    answer.insert("next".to_owned(), json!(next));
+    Ok(Value::Object(answer))
+}
+
+fn rest_call(list: &str) -> &'static str {
+    match list {
+        "in_progress" => "task_list status=in_progress",
+        "pending_handoffs" => "task_list pending_handoff=true",
+        "blocked" => "task_list status=blocked",
+        _ => "memory_search kind=decision",
+    }
+}
+
+type Rows = (Vec<Value>, i64);
+
+async fn tasks(
+    context: &mut Context<'_>,
+    filter: Filter,
+    sort: Sort,
+    row: impl Fn(&Short, &Context<'_>) -> Value,
+) -> Result<Rows> {
+    let project_id = context.project()?.project_id;
+    let found = list::page(context.transaction, project_id, &filter, sort, None, ROWS).await?;
+    let total = list::total(context.transaction, project_id, &filter).await?;
+    Ok((found.iter().map(|task| row(task, context)).collect(), total))
+}
+
+async fn in_progress(context: &mut Context<'_>) -> Result<Rows> {
+    let filter = Filter { status: Some(Status::InProgress), pending_handoff: Some(false), ..Filter::default() };
+    tasks(context, filter, Sort::Updated, |task, context| {
+        let mut row = Map::new();
+        row.insert("id".to_owned(), json!(short(task.task_id)));
+        row.insert("v".to_owned(), json!(task.version));
+        row.insert("title".to_owned(), json!(task.title));
+        row.insert("summary".to_owned(), json!(task.summary));
+        if let Some(owner) = &task.owner {
+            row.insert("owner".to_owned(), json!(session::short(owner)));
+        }
+        row.insert("age".to_owned(), json!(task.updated.age(context.now)));
+        Value::Object(row)
+    })
+    .await
+}
+
+async fn pending(context: &mut Context<'_>) -> Result<Rows> {
+    let filter = Filter { pending_handoff: Some(true), ..Filter::default() };
+    tasks(context, filter, Sort::PendingSince, |task, context| {
+        let since = task.pending_at.unwrap_or(task.updated);
+        json!({
+            "line": crate::domain::handoff::line(task.task_id, task.version),
+            "title": task.title,
+            "summary": task.summary,
+            "from": task.pending_by.as_deref().map(session::short),
+            "age": since.age(context.now),
+        })
+    })
+    .await
+}
+
+async fn blocked(context: &mut Context<'_>) -> Result<Rows> {
+    let filter = Filter { status: Some(Status::Blocked), ..Filter::default() };
+    tasks(context, filter, Sort::Updated, |task, context| {
+        let waits = &task.handoff_blockers;
+        let shown = budget::characters_that_fit(waits, 400);
+        let cut = if shown < crate::domain::text::length(waits) { "…" } else { "" };
+        json!({
+            "id": short(task.task_id),
+            "v": task.version,
+            "title": task.title,
+            "waits": format!("{}{cut}", crate::domain::text::head(waits, shown)),
+            "age": task.updated.age(context.now),
+        })
+    })
+    .await
+}
+
+async fn decisions(context: &mut Context<'_>) -> Result<Rows> {
+    let project_id = context.project()?.project_id;
+    let filter = memory::Filter { kind: Some("decision".to_owned()), ..memory::Filter::default() };
+    let found = memory::page(context.transaction, project_id, &filter, None, ROWS).await?;
+    let total = memory::total(context.transaction, project_id, &filter, list::TOTAL_EXACT + 1).await?;
+    let rows = found
+        .iter()
+        .map(|one| json!({"id": one.memory_id, "summary": one.summary, "age": one.at.age(context.now)}))
+        .collect();
+    Ok((rows, total))
+}

@@ -1,0 +1,36 @@
+//! `server_identity`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::error::Result;
+use crate::operation::{Context, Effect, Operation};
+
+/// The program's name and version, as clients see it.
+pub const SERVER: &str = concat!("heyaira ", env!("CARGO_PKG_VERSION"));
+
+/// Which server and project this connection writes to, and your role. Before writing compare with your connection profile; stop if instance, resource or project differ.
+#[derive(Deserialize, JsonSchema)]
+pub struct ServerIdentity {}
+
+impl Operation for ServerIdentity {
+    const NAME: &'static str = "server_identity";
+    const COMMAND: &'static str = "identity";
+    const EFFECT: Effect = Effect::Reads;
+    const ALWAYS_LOAD: bool = true;
+    type Answer = Value;
+
+    async fn run(self, context: &mut Context<'_>) -> Result<Value> {
+        let project = context.project()?;
+        Ok(json!({
+            "resource": context.instance.resource,
+            "instance": context.instance.id,
+            "project": project.slug,
+            "language": project.language,
+            "server": SERVER,
+            "caller": context.connection.caller,
+            "role": context.connection.role.as_str(),
+        }))
+    }
+}

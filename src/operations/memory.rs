@@ -1,0 +1,305 @@
+//! `memory_add` and `memory_search`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::domain::memory::{Memory, MemoryKind};
+use crate::domain::task::{Actor, Task, short_id};
+use crate::domain::text::{self, SUMMARY_MAX, TAG_MAX, TAGS_MAX};
+use crate::error::{Refusal, Result};
+use crate::operation::{Context, Effect, Operation};
+use crate::operations::budget::{self, characters_that_fit, cost_of, rows_that_fit};
+use crate::operations::cursor;
+use crate::operations::task::{load, resolve_all};
+use crate::store::list::TOTAL_EXACT;
+use crate::store::memory::{self, Filter, Origin};
+
+/// How many memories can be read whole in one call.
+const IDS_MAX: usize = 50;
+
+/// Keep what must outlive the task; name the new id in `handoff_next`. supersedes: the memory it replaces.
+///
+/// The same memory again answers the id that exists; a result is always a new one.
+#[derive(Deserialize, JsonSchema)]
+pub struct MemoryAdd {
+    /// The one string from the connection profile that keeps the write in its project.
+    #[expect(dead_code, reason = "checked by call before the operation runs")]
+    #[schemars(extend("x-agents-must" = true, "x-wire" = "from your connection profile"))]
+    write_context: Option<String>,
+    /// What sort: decision, result, fact or convention, in any letter case.
+    #[schemars(extend("x-caseless" = true))]
+    kind: MemoryKind,
+    /// The memory in one sentence, at most 280 characters.
+    #[schemars(length(min = 1, max = SUMMARY_MAX), extend("x-wire" = "one sentence, max 280 characters"))]
+    summary: String,
+    /// The task it speaks of.
+    #[schemars(extend("x-check" = "task-exact"))]
+    task_id: Option<String>,
+    /// Up to 50 tags of 1 to 64 characters.
+    #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = TAG_MAX)))]
+    tags: Option<Vec<String>>,
+    /// The memory that this one replaces; both stay readable.
+    #[schemars(extend("x-check" = "memory"))]
+    supersedes: Option<String>,
+    /// The whole of it: reasons, rejected ways, exact names.
+    body: Option<String>,
+}
+
+impl Operation for MemoryAdd {
+    const NAME: &'static str = "memory_add";
+    const COMMAND: &'static str = "memory add";
+    const EFFECT: Effect = Effect::Adds;
+    type Answer = Value;
+
+    async fn run(self, context: &mut Context<'_>) -> Result<Value> {
+        let body = self.body.unwrap_or_default();
+        if !body.is_empty() && body.trim().is_empty() {
+            return Err(Refusal::argument("body is only white space: say something, or leave it out"));
+        }
+        let task = match &self.task_id {
+            Some(reference) => Some(load(context, reference).await?),
+            None => None,
+        };
+        if let Some(old) = &self.supersedes {
+            check_superseded(context, old).await?;
+        }
+        let new = Memory {
+            memory_id: free_id(context).await?,
+            kind: self.kind.as_str().to_owned(),
+            summary: self.summary,
+            body,
+            tags: self.tags.unwrap_or_default(),
+            task_id: task.as_ref().map(|task| task.task_id),
+            supersedes: self.supersedes,
+            superseded_by: None,
+            caller: context.connection.caller.clone(),
+            session_ref: context.observed.session_ref.clone().or_else(|| owner_session(task.as_ref())),
+            at: context.now,
+        };
+        let existing = insert(context, &new, task.as_ref().map_or(0, |task| task.version)).await?;
+        Ok(match existing {
+            Some(id) => json!({"id": id, "existing": true}),
+            None => json!({"id": new.memory_id}),
+        })
+    }
+}
+
+/// A client that tells no session writes for the task's owner, if that is one.
+fn owner_session(task: Option<&Task>) -> Option<String> {
+    task?.content.owner.clone().filter(|owner| owner.contains(':'))
+}
+
+async fn check_superseded(context: &mut Context<'_>, old: &str) -> Result<()> {
+    let project_id = context.project()?.project_id;
+    let Some(found) = memory::get(context.transaction, project_id, old).await? else {
+        return Err(unknown(old));
+    };
+    match found.superseded_by {
+        None => Ok(()),
+        Some(newer) => Err(Refusal::not_allowed(
+            format!("{old} is superseded by {newer} already"),
+            format!("Supersede {newer} instead, after reading it: memory_search ids={newer}. Nothing was written.")),
+        ),
+    }
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::not_found(format!("no memory {id} in this project"), "memory_search finds memories by words; check the id.")
+}
+
+async fn free_id(context: &mut Context<'_>) -> Result<String> {
+    for _ in 0..64 {
+        let id = format!("m-{}", context.new_short_id());
+        if memory::is_free(context.transaction, &id).await? {
+            return Ok(id);
+        }
+    }
+    Err(Refusal::internal(&"no free memory id in 64 draws"))
+}
+
+async fn insert(context: &mut Context<'_>, new: &Memory, task_version: i64) -> Result<Option<String>> {
+    let is_result = new.kind == MemoryKind::Result.as_str();
+    let digest = Sha256::digest(json!([new.kind, new.task_id, new.summary, new.body]).to_string());
+    let origin = Origin {
+        project_id: context.project()?.project_id,
+        connection: &context.connection.id,
+        task_version,
+        fingerprint: (!is_result).then(|| digest.into()),
+    };
+    memory::insert(context.transaction, new, &origin).await
+}
+
+/// Adds the result of an update as a memory; answers its id.
+pub(crate) async fn add_result(context: &mut Context<'_>, task: &Task, body: String, actor: &Actor) -> Result<String> {
+    let new = Memory {
+        memory_id: free_id(context).await?,
+        kind: MemoryKind::Result.as_str().to_owned(),
+        summary: task.content.summary.clone(),
+        body,
+        tags: Vec::new(),
+        task_id: Some(task.task_id),
+        supersedes: None,
+        superseded_by: None,
+        caller: actor.caller.clone(),
+        session_ref: actor.session_ref.clone(),
+        at: context.now,
+    };
+    insert(context, &new, task.version).await?;
+    Ok(new.memory_id)
+}
+
+/// Find memories, before deciding again; with ids, read them whole.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct MemorySearch {
+    /// Only with these words; a word matches from its start.
+    #[schemars(extend("x-position" = true))]
+    query: Option<String>,
+    /// Only this kind.
+    #[schemars(extend("x-caseless" = true))]
+    kind: Option<MemoryKind>,
+    /// Only about this task.
+    #[schemars(extend("x-check" = "task"))]
+    task_id: Option<String>,
+    /// Only with this tag.
+    tag: Option<String>,
+    /// These memories, whole.
+    #[schemars(length(max = IDS_MAX), extend("x-items-check" = "memory"))]
+    ids: Option<Vec<String>>,
+    /// Also memories that were replaced; without it a replaced one is found by ids only, its successor in its place.
+    include_superseded: Option<bool>,
+    /// How many rows, 1 to 200; 20 if left out.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<i64>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+impl Operation for MemorySearch {
+    const NAME: &'static str = "memory_search";
+    const COMMAND: &'static str = "memory search";
+    const EFFECT: Effect = Effect::Reads;
+    type Answer = Value;
+
+    async fn run(mut self, context: &mut Context<'_>) -> Result<Value> {
+        if let Some(ids) = self.ids.take().filter(|ids| !ids.is_empty()) {
+            return whole(context, &ids).await;
+        }
+        let project = context.project()?.clone();
+        let (limit, cursor) = (self.limit.take(), self.cursor.take());
+        let list_id = json!([project.slug, "memories", &self]);
+        let after = cursor.map(|cursor| cursor::decode(&list_id, &cursor)).transpose()?;
+        let task_id = match &self.task_id {
+            Some(reference) => resolve_all(context, std::slice::from_ref(reference)).await?.first().copied(),
+            None => None,
+        };
+        // Words may stand in a replaced memory only; the reader must still find it, marked, behind its successor.
+        let include = self.include_superseded.unwrap_or(self.query.is_some());
+        let filter = Filter {
+            query: self.query.filter(|query| !query.trim().is_empty()),
+            kind: self.kind.map(|kind| kind.as_str().to_owned()),
+            task_id,
+            tag: self.tag,
+            include_superseded: include,
+            ..Filter::default()
+        };
+        let wanted = limit.unwrap_or(20);
+        let behind = after.as_ref().map(|(keys, id)| (keys.first().copied().unwrap_or_default(), id.as_str()));
+        let mut found = memory::page(context.transaction, project.project_id, &filter, behind, wanted + 1).await?;
+        let total = memory::total(context.transaction, project.project_id, &filter, TOTAL_EXACT + 1).await?;
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+        let has_more = found.len() > wanted;
+        found.truncate(wanted);
+        let rows: Vec<Value> = found.iter().map(|memory| row(memory, context)).collect();
+        let room = if limit.is_some() { usize::MAX } else { budget::ANSWER - 300 };
+        let (rows, left) = rows_that_fit(rows, room);
+        let mut answer = Map::new();
+        answer.insert("total".to_owned(), if total > TOTAL_EXACT { json!("1000+") } else { json!(total) });
+        answer.insert("shown".to_owned(), json!(rows.len()));
+        if (has_more || left > 0)
+            && let Some(last) = rows.len().checked_sub(1).and_then(|last| found.get(last))
+        {
+            answer.insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.at.0], &last.memory_id)));
+        }
+        answer.insert("memories".to_owned(), Value::Array(rows));
+        Ok(Value::Object(answer))
+    }
+}
+
+fn row(memory: &Memory, context: &Context<'_>) -> Value {
+    let mut row = Map::new();
+    row.insert("id".to_owned(), json!(memory.memory_id));
+    row.insert("kind".to_owned(), json!(memory.kind));
+    row.insert("summary".to_owned(), json!(memory.summary));
+    let optional = [
+        ("task", memory.task_id.map(short_id)),
+        ("age", Some(memory.at.age(context.now))),
+        ("supersedes", memory.supersedes.clone()),
+        ("superseded_by", memory.superseded_by.clone()),
+    ];
+    for (name, value) in optional {
+        if let Some(value) = value {
+            row.insert(name.to_owned(), json!(value));
+        }
+    }
+    if !memory.body.is_empty() {
+        // That there is more to read, and how much.
+        row.insert("body_characters".to_owned(), json!(text::length(&memory.body)));
+    }
+    Value::Object(row)
+}
+
+async fn whole(context: &mut Context<'_>, ids: &[String]) -> Result<Value> {
+    let project_id = context.project()?.project_id;
+    let mut left = budget::ANSWER - 300;
+    let mut rows = Vec::new();
+    let mut rest: Vec<&String> = Vec::new();
+    for id in ids {
+        let memory = memory::get(context.transaction, project_id, id).await?.ok_or_else(|| unknown(id))?;
+        let mut row = row(&memory, context);
+        if let Some(fields) = row.as_object_mut() {
+            fields.shift_remove("body_characters");
+            fields.insert("task_id".to_owned(), json!(memory.task_id.map(Uuid::hyphenated)));
+            fields.shift_remove("task");
+            fields.insert("tags".to_owned(), json!(memory.tags));
+            fields.insert("caller".to_owned(), json!(memory.caller));
+            fields.insert("session_ref".to_owned(), json!(memory.session_ref));
+            fields.insert("at".to_owned(), json!(memory.at.rfc3339()));
+            fields.insert("body".to_owned(), json!(memory.body));
+        }
+        let cost = cost_of(&row);
+        if cost <= left {
+            left -= cost;
+            rows.push(row);
+        } else if rows.is_empty() && ids.len() == 1 {
+            // A single memory that is larger than an answer is shown whole: there is no other way to read it.
+            rows.push(row);
+        } else {
+            rest.push(id);
+        }
+    }
+    let mut answer = Map::new();
+    answer.insert("total".to_owned(), json!(ids.len()));
+    answer.insert("shown".to_owned(), json!(rows.len()));
+    answer.insert("memories".to_owned(), Value::Array(rows));
+    if !rest.is_empty() {
+        answer.insert("rest".to_owned(), json!({"ids": rest, "next": "memory_search with these ids, one at a time if they are long"}));
+    }
+    Ok(Value::Object(answer))
+}
+
+/// A memory in one line of a packet.
+pub(crate) fn line(memory: &Memory) -> Value {
+    let mut row = json!({"id": memory.memory_id, "kind": memory.kind, "summary": memory.summary});
+    if let (Some(fields), false) = (row.as_object_mut(), memory.body.is_empty()) {
+        let shown = characters_that_fit(&memory.body, 600);
+        fields.insert("body".to_owned(), json!(text::head(&memory.body, shown)));
+        let of = text::length(&memory.body);
+        if shown < of {
+            fields.insert("rest".to_owned(), json!(format!("memory_search ids={}", memory.memory_id)));
+        }
+    }
+    row
+}

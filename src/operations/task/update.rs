@@ -1,0 +1,281 @@
+//! `task_update`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::domain::receipt::Receipt;
+use crate::domain::session::Observed;
+use crate::domain::task::{Actor, Change, Changed, Facts, Status, Task, check_length};
+use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
+use crate::error::{Refusal, Result};
+use crate::operation::{Context, Effect, Operation};
+use crate::operations::handoff::warnings;
+use crate::operations::memory::add_result;
+use crate::operations::task::{Step, actor, check_version, load, resolve_all, save};
+use crate::store;
+
+/// Change the arguments you pass; each replaces the old value whole. `handoff_next` with `work_receipt` makes a handoff: the answer has its line and what to fix. done needs all boxes ticked and a result; blocked needs `handoff_blockers`. On `version_conflict` merge, then retry.
+#[derive(Deserialize, JsonSchema)]
+pub struct TaskUpdate {
+    /// The task: its full id or exactly the first 8 characters.
+    #[schemars(extend("x-check" = "task-exact", "x-position" = true, "x-wire" = "id or its first 8"))]
+    task_id: String,
+    /// The version that you read; if the task is at another one, nothing is written.
+    #[schemars(range(min = 1), extend("x-wire" = "the version you read"))]
+    expected_version: i64,
+    /// The one string from the connection profile that keeps the write in its project.
+    #[expect(dead_code, reason = "checked by call before the operation runs")]
+    #[schemars(extend("x-agents-must" = true, "x-wire" = "from your connection profile"))]
+    write_context: Option<String>,
+    /// The state in one sentence, at most 280 characters, as lists show it.
+    #[schemars(length(min = 1, max = SUMMARY_MAX))]
+    #[schemars(extend("x-agents-must" = true, "x-wire" = "state now, one sentence, max 280 characters"))]
+    summary: Option<String>,
+    /// The new status; todo clears the owner.
+    status: Option<Status>,
+    /// Confirms that most of a long text is to be dropped.
+    #[schemars(extend("x-wire" = "confirms dropping text"))]
+    replace: Option<bool>,
+    /// The title, 1 to 200 characters.
+    #[schemars(length(min = 1, max = TITLE_MAX))]
+    title: Option<String>,
+    /// 0 (highest) to 4 (lowest).
+    #[schemars(range(min = 0, max = 4))]
+    priority: Option<i64>,
+    /// A person or session; empty clears.
+    #[schemars(length(max = 200), extend("x-clears" = true))]
+    owner: Option<String>,
+    /// The task that this one belongs to; empty clears.
+    #[schemars(extend("x-check" = "task-exact", "x-clears" = true))]
+    parent: Option<String>,
+    /// Up to 50 tags of 1 to 64 characters; replaces all.
+    #[schemars(length(max = TAGS_MAX), inner(length(min = 1, max = TAG_MAX)))]
+    tags: Option<Vec<String>>,
+    /// Tasks that must be finished first; replaces all.
+    #[schemars(length(max = TAGS_MAX), extend("x-items-check" = "task-exact"))]
+    depends_on: Option<Vec<String>>,
+    /// A word of your own: the same call with the same key happens once.
+    #[expect(dead_code, reason = "kept by call")]
+    #[schemars(length(max = 200), extend("x-check" = "key"))]
+    idempotency_key: Option<String>,
+    /// What this session did; one more receipt.
+    work_receipt: Option<Receipt>,
+    /// The outcome, kept as a memory of kind result in the same transaction.
+    #[schemars(extend("x-wire" = "outcome, saved as a memory"))]
+    result: Option<String>,
+    /// The first step as a command, then the rest in order; the last line names the session.
+    #[schemars(extend("x-wire" = "first step as a command to run, then the rest; last line \"Previous session: <session_ref>\""))]
+    handoff_next: Option<String>,
+    /// What blocks, who moves next, what is needed; empty if nothing blocks.
+    #[schemars(extend("x-wire" = "what blocks, who moves next, what is needed"))]
+    handoff_blockers: Option<String>,
+    /// What is done, split into prepared, tested, deployed and verified; replaces the old text whole.
+    #[schemars(extend("x-wire" = "the old text plus repository, PRs, commits; what is prepared, tested (numbers), deployed, verified"))]
+    handoff_completed: Option<String>,
+    /// Lines to add below `handoff_completed`.
+    #[schemars(extend("x-wire" = "added below, nothing resent"))]
+    handoff_completed_append: Option<String>,
+    /// What is to be done and why.
+    description: Option<String>,
+    /// What must hold when it is done, as `- [ ]` lines.
+    completion_criteria: Option<String>,
+    /// Who must have looked at it, as `- [ ]` lines.
+    required_reviews: Option<String>,
+}
+
+impl Operation for TaskUpdate {
+    const NAME: &'static str = "task_update";
+    const COMMAND: &'static str = "task update";
+    const EFFECT: Effect = Effect::Changes;
+    type Answer = Value;
+
+    async fn run(self, context: &mut Context<'_>) -> Result<Value> {
+        if self.handoff_completed.is_some() && self.handoff_completed_append.is_some() {
+            return Err(Refusal::argument(
+                "handoff_completed and handoff_completed_append cannot be given together: the first replaces, the second adds",
+            ));
+        }
+        let before = load(context, &self.task_id).await?;
+        let given = self.work_receipt.as_ref().and_then(|receipt| receipt.session_ref.clone());
+        let actor = actor(context, given.as_deref());
+        check_version(context, &before, self.expected_version, &self.asked()).await?;
+        let result = self.result.clone().filter(|result| !result.trim().is_empty());
+        let change = self.into_change(context, &before).await?;
+        let touched = touched_fields(&change);
+        let facts = facts(context, &before).await?;
+        let changed = before.apply(change, &actor, &facts, context.now)?;
+        if !changed.took_over {
+            check_length("handoff_completed", &changed.task.content.handoff_completed)?;
+        }
+        write(context, &before, changed, &actor, result, &touched).await
+    }
+}
+
+impl TaskUpdate {
+    /// The fields that the call sets, as history names them; for conflicts.
+    fn asked(&self) -> Map<String, Value> {
+        let mut asked = Map::new();
+        let texts = [
+            ("title", &self.title),
+            ("summary", &self.summary),
+            ("owner", &self.owner),
+            ("parent", &self.parent),
+            ("handoff_next", &self.handoff_next),
+            ("handoff_blockers", &self.handoff_blockers),
+            ("handoff_completed", &self.handoff_completed),
+            ("description", &self.description),
+            ("completion_criteria", &self.completion_criteria),
+            ("required_reviews", &self.required_reviews),
+        ];
+        for (name, value) in texts {
+            if let Some(value) = value {
+                asked.insert(name.to_owned(), json!(value));
+            }
+        }
+        let others = [
+            ("status", self.status.map(|status| json!(status))),
+            ("priority", self.priority.map(|priority| json!(priority))),
+            ("tags", self.tags.as_ref().map(|tags| json!(tags))),
+            ("depends_on", self.depends_on.as_ref().map(|ids| json!(ids))),
+            // Added lines are a change of the whole text, whatever it holds now.
+            ("handoff_completed", self.handoff_completed_append.as_ref().map(|lines| json!(lines))),
+        ];
+        asked.extend(others.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        asked
+    }
+
+    async fn into_change(self, context: &mut Context<'_>, task: &Task) -> Result<Change> {
+        let parent = match &self.parent {
+            None => None,
+            Some(cleared) if cleared.is_empty() => Some(None),
+            Some(parent) => {
+                let parent = resolve_all(context, std::slice::from_ref(parent)).await?[0];
+                if store::task::is_ancestor(context.transaction, task.task_id, parent).await? {
+                    return Err(cycle("parent", parent));
+                }
+                Some(Some(parent))
+            }
+        };
+        let depends_on = match &self.depends_on {
+            None => None,
+            Some(references) => {
+                let ids = resolve_all(context, references).await?;
+                for id in &ids {
+                    if store::task::waits_for(context.transaction, *id, task.task_id).await? {
+                        return Err(cycle("depends_on", *id));
+                    }
+                }
+                Some(ids)
+            }
+        };
+        Ok(Change {
+            title: self.title,
+            status: self.status,
+            summary: self.summary,
+            priority: self.priority,
+            owner: self.owner,
+            parent,
+            tags: self.tags,
+            depends_on,
+            description: self.description,
+            completion_criteria: self.completion_criteria,
+            required_reviews: self.required_reviews,
+            handoff_next: self.handoff_next,
+            handoff_blockers: self.handoff_blockers,
+            handoff_completed: self.handoff_completed,
+            handoff_completed_append: self.handoff_completed_append.filter(|lines| !lines.is_empty()),
+            work_receipt: self.work_receipt,
+            has_result: self.result.is_some_and(|result| !result.trim().is_empty()),
+            replace: self.replace.unwrap_or(false),
+        })
+    }
+}
+
+fn cycle(field: &str, id: uuid::Uuid) -> Refusal {
+    Refusal::not_allowed(
+        format!("{field} {} would make a circle", crate::domain::task::short_id(id)),
+        "Name a task that does not itself depend on this one. Nothing was written.",
+    )
+}
+
+fn touched_fields(change: &Change) -> Vec<&'static str> {
+    let touched = [
+        ("handoff_next", change.handoff_next.is_some()),
+        ("handoff_blockers", change.handoff_blockers.is_some()),
+        ("handoff_completed", change.handoff_completed.is_some() || change.handoff_completed_append.is_some()),
+        ("work_receipt", change.work_receipt.is_some()),
+        ("summary", change.summary.is_some()),
+    ];
+    touched.into_iter().filter(|(_, touched)| *touched).map(|(name, _)| name).collect()
+}
+
+async fn facts(context: &mut Context<'_>, before: &Task) -> Result<Facts> {
+    let since = before.marks.reopened_version;
+    Ok(Facts {
+        result_kept: store::memory::has_result(context.transaction, before.task_id, since).await?,
+        last_receipt: store::version::last_receipt(context.transaction, before.task_id, before.version).await?,
+        observed: Observed::clone(context.observed),
+    })
+}
+
+async fn write(
+    context: &mut Context<'_>,
+    before: &Task,
+    changed: Changed,
+    actor: &Actor,
+    result: Option<String>,
+    touched: &[&str],
+) -> Result<Value> {
+    let Changed { task: after, receipt, losses, took_over } = changed;
+    let act = if took_over { "takeover" } else { "update" };
+    // A takeover by words names its session in the text only; history shows it as the one who wrote.
+    let owner = after.content.owner.clone().filter(|_| took_over && actor.session_ref.is_none());
+    let writer = Actor { session_ref: actor.session_ref.clone().or(owner), ..actor.clone() };
+    let step = Step { before, after: &after, actor: &writer, act, with_receipt: receipt.is_some() };
+    let changed_fields = save(context, step).await?;
+    if let Some(receipt) = &receipt {
+        store::version::insert_receipt(context.transaction, after.task_id, receipt, context.now).await?;
+    }
+    let result = match result {
+        Some(body) => Some(add_result(context, &after, body, actor).await?),
+        None => None,
+    };
+    let saved: Map<String, Value> = after
+        .content
+        .texts()
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("handoff_") && touched.contains(name))
+        .map(|(name, text)| (name.to_owned(), json!(crate::domain::text::length(text))))
+        .collect();
+    let mut warnings = if touched.iter().any(|field| *field != "summary") {
+        warnings(context, &after, touched).await?
+    } else {
+        Vec::new()
+    };
+    for loss in &losses {
+        warnings.push(json!({
+            "rule": "text-dropped",
+            "field": loss.field,
+            "fix": format!(
+                "{} of {} characters are left; the old text stands in v{}: task_get task_id={} version={} field={}",
+                grouped(loss.to), grouped(loss.from), loss.version, after.short_id(), loss.version, loss.field
+            ),
+        }));
+    }
+    let mut answer = Map::new();
+    answer.insert("task_id".to_owned(), json!(after.task_id));
+    answer.insert("version".to_owned(), json!(after.version));
+    answer.insert("line".to_owned(), json!(after.line()));
+    answer.insert("changed_fields".to_owned(), json!(changed_fields));
+    if let Some(id) = result {
+        answer.insert("result".to_owned(), json!(id));
+    }
+    if !warnings.is_empty() {
+        answer.insert("warnings".to_owned(), json!(warnings));
+    }
+    if !saved.is_empty() {
+        answer.insert("saved".to_owned(), Value::Object(saved));
+    }
+    Ok(Value::Object(answer))
+}

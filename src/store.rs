@@ -1,0 +1,14 @@
+//! The one place that speaks SQL. `backend` knows the driver, `search` the full-text dialect; the rest is portable.
+
+pub mod backend;
+pub mod file;
+pub mod idempotency;
+pub mod list;
+pub mod memory;
+pub mod message;
+pub mod migration;
+pub mod project;
+pub mod search;
+pub mod task;
+pub mod verify;
+pub mod version;

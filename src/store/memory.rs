@@ -1,0 +1,193 @@
+//! Memories. Rows are added; only the mark `superseded_by` is ever set afterwards.
+
+use uuid::Uuid;
+
+use crate::domain::memory::Memory;
+use crate::domain::time::Timestamp;
+use crate::error::{Refusal, Result};
+use crate::store::backend::{Cell, Row, Transaction};
+use crate::store::search;
+use crate::store::task::{from_json, to_json};
+
+const COLUMNS: &str = "m.memory_id, m.kind, m.summary, m.body, m.tags, m.task_id, m.supersedes, m.superseded_by, \
+    m.caller, m.session_ref, m.at";
+
+fn memory(row: &Row) -> Result<Memory> {
+    Ok(Memory {
+        memory_id: row.text(0)?,
+        kind: row.text(1)?,
+        summary: row.text(2)?,
+        body: row.text(3)?,
+        tags: from_json(&row.text(4)?)?,
+        task_id: row.maybe_uuid(5)?,
+        supersedes: row.maybe_text(6)?,
+        superseded_by: row.maybe_text(7)?,
+        caller: row.text(8)?,
+        session_ref: row.maybe_text(9)?,
+        at: Timestamp(row.integer(10)?),
+    })
+}
+
+/// What is added with a memory beside what it says.
+pub struct Origin<'o> {
+    /// The project.
+    pub project_id: i64,
+    /// The connection.
+    pub connection: &'o str,
+    /// The version of its task at that time, 0 without a task.
+    pub task_version: i64,
+    /// The digest that makes a second identical memory the same one; `None` for results.
+    pub fingerprint: Option<[u8; 32]>,
+}
+
+/// Adds a memory; answers the id of the identical one if there is one already.
+pub async fn insert(transaction: &mut Transaction, new: &Memory, origin: &Origin<'_>) -> Result<Option<String>> {
+    let sql = "insert into memory (memory_id, project_id, kind, summary, body, tags, task_id, task_version, supersedes, \
+        caller, connection, session_ref, at, fingerprint) \
+        values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) \
+        on conflict (project_id, fingerprint) where fingerprint is not null do nothing returning memory_key";
+    let values = [
+        new.memory_id.as_str().into(),
+        origin.project_id.into(),
+        new.kind.as_str().into(),
+        new.summary.as_str().into(),
+        new.body.as_str().into(),
+        to_json(&new.tags)?.into(),
+        new.task_id.into(),
+        origin.task_version.into(),
+        new.supersedes.as_deref().into(),
+        new.caller.as_str().into(),
+        origin.connection.into(),
+        new.session_ref.as_deref().into(),
+        new.at.0.into(),
+        origin.fingerprint.into(),
+    ];
+    if let Some(row) = transaction.row(sql, &values).await? {
+        search::index_memory(transaction, origin.project_id, row.integer(0)?, new).await?;
+        if let Some(old) = &new.supersedes {
+            let sql = "update memory set superseded_by = ?3 where project_id = ?1 and memory_id = ?2";
+            let values = [origin.project_id.into(), old.into(), new.memory_id.as_str().into()];
+            transaction.execute(sql, &values).await?;
+        }
+        return Ok(None);
+    }
+    let sql = "select memory_id from memory where project_id = ?1 and fingerprint = ?2";
+    let row = transaction.row(sql, &[origin.project_id.into(), origin.fingerprint.into()]).await?;
+    row.map(|row| row.text(0)).transpose()
+}
+
+/// True if no memory of the instance has this id.
+pub async fn is_free(transaction: &mut Transaction, memory_id: &str) -> Result<bool> {
+    let row = transaction.row("select 1 from memory where memory_id = ?1", &[memory_id.into()]).await?;
+    Ok(row.is_none())
+}
+
+/// The memory of that id in this project.
+pub async fn get(transaction: &mut Transaction, project_id: i64, memory_id: &str) -> Result<Option<Memory>> {
+    let sql = format!("select {COLUMNS} from memory m where m.project_id = ?1 and m.memory_id = ?2");
+    let row = transaction.row(&sql, &[project_id.into(), memory_id.into()]).await?;
+    row.as_ref().map(memory).transpose()
+}
+
+/// True if a result of this task was added at or after that version.
+pub async fn has_result(transaction: &mut Transaction, task_id: Uuid, since_version: i64) -> Result<bool> {
+    let sql = "select 1 from memory where task_id = ?1 and kind = 'result' and task_version >= ?2 limit 1";
+    Ok(transaction.row(sql, &[task_id.into(), since_version.into()]).await?.is_some())
+}
+
+/// Which memories.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// With these words.
+    pub query: Option<String>,
+    /// Of this kind.
+    pub kind: Option<String>,
+    /// Of this task.
+    pub task_id: Option<Uuid>,
+    /// With this tag.
+    pub tag: Option<String>,
+    /// Also those that were replaced.
+    pub include_superseded: bool,
+    /// Of this session.
+    pub session_ref: Option<String>,
+    /// Added to their task after this version.
+    pub after_task_version: Option<i64>,
+}
+
+struct Statement {
+    conditions: Vec<String>,
+    values: Vec<Cell>,
+}
+
+impl Statement {
+    fn of(project_id: i64, filter: &Filter) -> Option<Self> {
+        let mut conditions = vec!["m.project_id = ?1".to_owned()];
+        let mut values: Vec<Cell> = vec![project_id.into()];
+        let mut add = |condition: &str, value: Option<Cell>| {
+            if let Some(value) = value {
+                values.push(value);
+                conditions.push(condition.replace('?', &format!("?{}", values.len())));
+            }
+        };
+        add("m.kind = ?", filter.kind.as_deref().map(Cell::from));
+        add("m.task_id = ?", filter.task_id.map(Cell::from));
+        add("m.session_ref = ?", filter.session_ref.as_deref().map(Cell::from));
+        add("m.task_version > ?", filter.after_task_version.map(Cell::from));
+        // Tags are a JSON array of strings; a JSON string cannot stand in another one unescaped.
+        let tag = filter.tag.as_ref().map(|tag| Cell::from(serde_json::Value::from(tag.as_str()).to_string()));
+        add("instr(m.tags, ?) > 0", tag);
+        if !filter.include_superseded {
+            conditions.push("m.superseded_by is null".to_owned());
+        }
+        if let Some(query) = &filter.query {
+            let (condition, value) = search::memory_condition(project_id, query, values.len() + 1)?;
+            values.push(value);
+            conditions.push(condition);
+        }
+        Some(Self { conditions, values })
+    }
+}
+
+/// The memories that match, the newest first, behind `after`.
+pub async fn page(
+    transaction: &mut Transaction,
+    project_id: i64,
+    filter: &Filter,
+    after: Option<(i64, &str)>,
+    limit: i64,
+) -> Result<Vec<Memory>> {
+    let Some(mut statement) = Statement::of(project_id, filter) else {
+        return Ok(Vec::new());
+    };
+    if let Some((at, memory_id)) = after {
+        let first = statement.values.len() + 1;
+        statement.values.extend([at.into(), memory_id.into()]);
+        statement.conditions.push(format!(
+            "m.at <= ?{first} and (m.at < ?{first} or m.memory_id > ?{})",
+            first + 1
+        ));
+    }
+    statement.values.push(limit.into());
+    let sql = format!(
+        "select {COLUMNS} from memory m where {} order by m.at desc, m.memory_id asc limit ?{}",
+        statement.conditions.join(" and "),
+        statement.values.len()
+    );
+    let rows = transaction.rows(&sql, &statement.values).await?;
+    rows.iter().map(memory).collect()
+}
+
+/// How many memories match, counted no further than `most`.
+pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter, most: i64) -> Result<i64> {
+    let Some(mut statement) = Statement::of(project_id, filter) else {
+        return Ok(0);
+    };
+    statement.values.push(most.into());
+    let sql = format!(
+        "select count(*) from (select 1 from memory m where {} limit ?{}) found",
+        statement.conditions.join(" and "),
+        statement.values.len()
+    );
+    let row = transaction.row(&sql, &statement.values).await?;
+    row.ok_or_else(|| Refusal::internal(&"count gave no row"))?.integer(0)
+}

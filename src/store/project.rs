@@ -1,0 +1,133 @@
+//! The instance and its projects.
+
+use uuid::Uuid;
+
+use crate::domain::project::{Instance, Project};
+use crate::domain::task::Status;
+use crate::domain::time::Timestamp;
+use crate::error::{Refusal, Result};
+use crate::store::backend::{Row, Transaction};
+
+const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p.stale_hours, p.archived_at";
+
+/// The instance, and the project of that slug if it exists.
+pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Result<(Instance, Option<Project>)> {
+    let sql = format!(
+        "select i.instance_id, i.resource, i.pin_key, {COLUMNS} from instance i left join project p on p.slug = ?1"
+    );
+    let row = transaction.row(&sql, &[slug.into()]).await?;
+    let row = row.ok_or_else(|| {
+        Refusal::new(
+            crate::error::Code::Unavailable,
+            "the database is not set up",
+            "Run heyaira start, or heyaira init.",
+        )
+    })?;
+    let instance = Instance { id: row.uuid(0)?, resource: row.text(1)?, pin_key: row.bytes(2)?.to_vec() };
+    let project = row.maybe_integer(3)?.map(|_| project(&row, 3)).transpose()?;
+    Ok((instance, project))
+}
+
+fn project(row: &Row, first: usize) -> Result<Project> {
+    Ok(Project {
+        project_id: row.integer(first)?,
+        slug: row.text(first + 1)?,
+        name: row.text(first + 2)?,
+        language: row.text(first + 3)?,
+        generation: row.integer(first + 4)?,
+        stale_hours: row.integer(first + 5)?,
+        archived: row.maybe_integer(first + 6)?.is_some(),
+    })
+}
+
+/// Writes the instance's row; does nothing if there is one.
+pub async fn create_instance(transaction: &mut Transaction, instance: &Instance, now: Timestamp) -> Result<bool> {
+    let sql = "insert into instance (only_row, instance_id, resource, pin_key, created_at) \
+        select 1, ?1, ?2, ?3, ?4 where not exists (select 1 from instance)";
+    let key = crate::store::backend::Cell::Bytes(instance.pin_key.clone());
+    let values = [instance.id.into(), instance.resource.as_str().into(), key, now.0.into()];
+    Ok(transaction.execute(sql, &values).await? == 1)
+}
+
+/// Changes the canonical URI.
+pub async fn set_resource(transaction: &mut Transaction, resource: &str) -> Result<()> {
+    transaction.execute("update instance set resource = ?1", &[resource.into()]).await.map(drop)
+}
+
+/// All projects by slug.
+pub async fn list(transaction: &mut Transaction) -> Result<Vec<Project>> {
+    let rows = transaction.rows(&format!("select {COLUMNS} from project p order by p.slug"), &[]).await?;
+    rows.iter().map(|row| project(row, 0)).collect()
+}
+
+/// Adds a project; false if the slug is taken.
+pub async fn create(transaction: &mut Transaction, new: &Project, now: Timestamp) -> Result<bool> {
+    let sql = "insert into project (slug, name, language, stale_hours, created_at) \
+        values (?1, ?2, ?3, ?4, ?5) on conflict (slug) do nothing";
+    let values = [
+        new.slug.as_str().into(),
+        new.name.as_str().into(),
+        new.language.as_str().into(),
+        new.stale_hours.into(),
+        now.0.into(),
+    ];
+    Ok(transaction.execute(sql, &values).await? == 1)
+}
+
+/// Saves a project's settings and generation.
+pub async fn save(transaction: &mut Transaction, project: &Project, now: Timestamp) -> Result<()> {
+    let sql = "update project set name = ?2, language = ?3, generation = ?4, stale_hours = ?5, \
+        archived_at = case when ?6 = 0 then null else coalesce(archived_at, ?7) end where project_id = ?1";
+    let values = [
+        project.project_id.into(),
+        project.name.as_str().into(),
+        project.language.as_str().into(),
+        project.generation.into(),
+        project.stale_hours.into(),
+        project.archived.into(),
+        now.0.into(),
+    ];
+    transaction.execute(sql, &values).await.map(drop)
+}
+
+/// How many tasks are in each status.
+pub async fn counts(transaction: &mut Transaction, project_id: i64) -> Result<Vec<(Status, i64)>> {
+    let sql = "select status, tasks from task_count where project_id = ?1";
+    let rows = transaction.rows(sql, &[project_id.into()]).await?;
+    let mut counts: Vec<(Status, i64)> = Status::ALL.into_iter().map(|status| (status, 0)).collect();
+    for row in rows {
+        let status = row.text(0)?;
+        let tasks = row.integer(1)?;
+        counts.iter_mut().filter(|(one, _)| one.as_str() == status).for_each(|(_, count)| *count = tasks);
+    }
+    Ok(counts)
+}
+
+/// Removes a project and everything in it; answers how many tasks there were.
+pub async fn purge(transaction: &mut Transaction, project_id: i64) -> Result<i64> {
+    let row = transaction.row("select count(*) from task where project_id = ?1", &[project_id.into()]).await?;
+    let tasks = row.map_or(Ok(0), |row| row.integer(0))?;
+    crate::store::search::forget_project(transaction, project_id).await?;
+    let statements = [
+        "delete from receipt where task_id in (select task_id from task where project_id = ?1)",
+        "delete from task_dependency where task_id in (select task_id from task where project_id = ?1)",
+        "delete from task_version where task_id in (select task_id from task where project_id = ?1)",
+        "delete from task_tag where project_id = ?1",
+        "delete from task_session where project_id = ?1",
+        "delete from task_count where project_id = ?1",
+        "delete from message where project_id = ?1",
+        "delete from memory where project_id = ?1",
+        "delete from idempotency where project_id = ?1",
+        "delete from task where project_id = ?1",
+        "delete from project where project_id = ?1",
+    ];
+    for sql in statements {
+        transaction.execute(sql, &[project_id.into()]).await?;
+    }
+    Ok(tasks)
+}
+
+/// A random key for the pins.
+pub fn new_pin_key(one: Uuid, other: Uuid) -> Vec<u8> {
+    one.as_bytes().iter().chain(other.as_bytes()).copied().collect()
+}

@@ -1,0 +1,104 @@
+//! Our own check of a database, beside the database's: history replays to the present, versions have no gap, and
+//! everything counted and indexed agrees. Reads only.
+
+use uuid::Uuid;
+
+use crate::domain::task::{Content, Task};
+use crate::error::Result;
+use crate::store::backend::Transaction;
+use crate::store::{task, version};
+
+/// How many tasks are checked in one read transaction.
+pub const BATCH: i64 = 500;
+
+/// The ids of the tasks behind `after`, in order of id, with their projects.
+pub async fn tasks_behind(transaction: &mut Transaction, after: Uuid) -> Result<Vec<(Uuid, i64)>> {
+    let sql = "select task_id, project_id from task where task_id > ?1 order by task_id limit ?2";
+    let rows = transaction.rows(sql, &[after.into(), BATCH.into()]).await?;
+    rows.iter().map(|row| Ok((row.uuid(0)?, row.integer(1)?))).collect()
+}
+
+/// What is wrong with one task's history, in words; empty if nothing is.
+pub async fn task_problems(transaction: &mut Transaction, project_id: i64, task_id: Uuid) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let Some(present) = task::get(transaction, project_id, task_id).await? else {
+        return Ok(vec![format!("task {task_id} is listed but cannot be read")]);
+    };
+    let sql = "select count(*), coalesce(min(version), 0), coalesce(max(version), 0) from task_version where task_id = ?1";
+    if let Some(row) = transaction.row(sql, &[task_id.into()]).await? {
+        let (count, least, most) = (row.integer(0)?, row.integer(1)?, row.integer(2)?);
+        if (count, least, most) != (present.version, 1, present.version) {
+            problems.push(format!(
+                "task {task_id} is at version {}, its history has {count} versions from {least} to {most}",
+                present.version
+            ));
+        }
+    }
+    match version::content_at(transaction, task_id, present.version).await? {
+        Some((content, _)) if content == present.content => {}
+        Some((content, _)) => problems.push(differing(&present, &content)),
+        None => problems.push(format!("task {task_id} has no history row for version {}", present.version)),
+    }
+    Ok(problems)
+}
+
+fn differing(present: &Task, replayed: &Content) -> String {
+    let fields: Vec<String> = present.content.changes_since(replayed).keys().cloned().collect();
+    format!("task {}: history does not replay to the present in {}", present.task_id, fields.join(", "))
+}
+
+/// What is wrong between tables, in words; empty if nothing is.
+pub async fn table_problems(transaction: &mut Transaction) -> Result<Vec<String>> {
+    let checks = [
+        (
+            "counts by status differ from the tasks in a project",
+            "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
+             left join task_count c on c.project_id = t.project_id and c.status = t.status \
+             where c.tasks is null or c.tasks <> t.n",
+        ),
+        (
+            "counts by status name tasks that are not there",
+            "select count(*) from task_count c where c.tasks <> (select count(*) from task t \
+             where t.project_id = c.project_id and t.status = c.status)",
+        ),
+        (
+            "versions belong to no task",
+            "select count(*) from task_version v where not exists (select 1 from task t where t.task_id = v.task_id)",
+        ),
+        (
+            "receipts belong to no version",
+            "select count(*) from receipt r where not exists (select 1 from task_version v \
+             where v.task_id = r.task_id and v.version = r.version)",
+        ),
+        (
+            "tags belong to no task",
+            "select count(*) from task_tag g where not exists (select 1 from task t where t.task_id = g.task_id)",
+        ),
+        (
+            "tasks are missing from the word index",
+            "select count(*) from task t where not exists (select 1 from task_words w where w.rowid = t.task_key)",
+        ),
+        (
+            "memories are missing from the word index",
+            "select count(*) from memory m where not exists (select 1 from memory_words w where w.rowid = m.memory_key)",
+        ),
+        (
+            "superseded memories name a successor that is not there",
+            "select count(*) from memory m where m.superseded_by is not null and not exists \
+             (select 1 from memory s where s.memory_id = m.superseded_by)",
+        ),
+        (
+            "tasks depend on tasks that are not there",
+            "select count(*) from task_dependency d where not exists (select 1 from task t where t.task_id = d.depends_on)",
+        ),
+    ];
+    let mut problems = Vec::new();
+    for (words, sql) in checks {
+        let row = transaction.row(sql, &[]).await?;
+        let count = row.map_or(Ok(0), |row| row.integer(0))?;
+        if count > 0 {
+            problems.push(format!("{count} {words}"));
+        }
+    }
+    Ok(problems)
+}
