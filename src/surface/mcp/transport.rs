@@ -53,9 +53,10 @@ pub struct LineTransport<R> {
 }
 
 impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
-    /// A transport over two streams; the writing half is run by a task of its own.
-    pub fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, writer: W, end: End) -> Self {
-        let (output, writer) = output::start(writer, end.clone());
+    /// A transport over two streams; the writing half is run by a task of its own, which gives up `limit` after the
+    /// end began.
+    pub fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, writer: W, end: End, limit: Duration) -> Self {
+        let (output, writer) = output::start(writer, end.clone(), limit);
         Self {
             lines: Lines::new(reader, LINE_MAX),
             output: Some(output),

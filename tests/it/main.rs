@@ -1,0 +1,3 @@
+//! All integration tests, as one binary.
+
+mod mcp;
