@@ -174,7 +174,8 @@ fn rw_089_one_answer_lists_all_problems_of_a_call() {
     ];
     client.refused("task_update", arguments, Code::InvalidArgument, &parts);
     client.update(&task, 1, json!({}));
-    client.update_refused(&task, 1, json!({}), Code::VersionConflict, &["at version 2, you sent 1"]);
+    let parts = ["at version 2, you sent 1"];
+    house.client("maria").update_refused(&task, 1, json!({}), Code::VersionConflict, &parts);
     assert_eq!(client.version(&task), 2);
 }
 

@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use crate::house::{CLAUDE, Client, House, rows, short};
 
 /// Texts that cost much in one measure or the other.
-const SCRIPTS: [(&str, &str); 6] = [
+const SCRIPTS: [(&str, &str); 7] = [
     ("English", "The importer parses every file of the pilot banks. "),
     ("code", "if (x[i] != y->z) { return \"\\\\n\\t%d\"; } "),
-    ("digits", "9f3b2d1c4e19e7a8b6d5 "),
+    ("hashes", "9f3b2d1c4e19e7a8b6d5 "),
+    ("base64", "aGV5YWlyYTp0aGlzL2lz+bm90YVNlY3JldA== "),
     ("Japanese", "銀行明細の取り込みは冪等でなければならない。"),
     ("emoji", "🔧🪛🧑‍🚀🏴󠁧󠁢󠁥󠁮󠁧󠁿🫠"),
     ("rare", "𠮷𡈽𪚥ᚠᛇᚻ𝕬𝖇"),
@@ -19,11 +20,22 @@ pub(crate) fn tokens(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
 
-#[track_caller]
-fn within(name: &str, script: &str, answer: &Value) {
-    let text = answer.to_string();
-    let cost = tokens(&text);
-    assert!(text.len() <= 10_240 && cost <= 4_000, "{name} in {script}: {} bytes, {cost} tokens", text.len());
+/// The answers that were over the budget; all of them are told at the end.
+#[derive(Default)]
+struct Over(Vec<String>);
+
+impl Over {
+    fn check(&mut self, name: &str, script: &str, answer: &str) {
+        let (bytes, cost) = (answer.len(), tokens(answer));
+        if bytes > 10_240 || cost > 4_000 {
+            self.0.push(format!("{name} in {script}: {bytes} bytes, {cost} tokens"));
+        }
+    }
+
+    #[track_caller]
+    fn none(self) {
+        assert!(self.0.is_empty(), "\n{}", self.0.join("\n"));
+    }
 }
 
 /// So many characters of a script.
@@ -46,6 +58,7 @@ fn answers(client: &Client<'_>, task: &str) -> Vec<(&'static str, Value)> {
 
 #[test]
 fn long_texts_stay_within_the_budget() {
+    let mut over = Over::default();
     for (script, sample) in SCRIPTS {
         let house = House::new();
         let client = house.client("maria");
@@ -60,15 +73,17 @@ fn long_texts_stay_within_the_budget() {
         });
         client.update(&task, 1, more);
         for (name, answer) in answers(&client, &task) {
-            within(name, script, &answer);
+            over.check(name, script, &answer.to_string());
         }
         let part = client.ok("task_get", json!({"task_id": task, "field": "description"}));
-        within("task_get field", script, &part);
+        over.check("task_get field", script, &part.to_string());
     }
+    over.none();
 }
 
 #[test]
 fn full_titles_and_summaries_stay_within_the_budget() {
+    let mut over = Over::default();
     for (script, sample) in SCRIPTS {
         let house = House::new();
         let client = house.client("maria");
@@ -87,24 +102,28 @@ fn full_titles_and_summaries_stay_within_the_budget() {
             last = waiting;
         }
         for (name, answer) in answers(&client, &last) {
-            within(name, script, &answer);
+            over.check(name, script, &answer.to_string());
         }
     }
+    over.none();
 }
 
 #[test]
 fn full_tags_stay_within_the_budget() {
+    let mut over = Over::default();
     for (script, sample) in SCRIPTS {
         let house = House::new();
         let client = house.client("maria");
         let tags: Vec<String> = (0..50).map(|number| format!("{number:02}{}", filled(sample, 62))).collect();
         let task = client.create_with("Tags", json!({"tags": tags}));
-        within("task_get", script, &client.get(&task));
+        over.check("task_get", script, &client.get(&task).to_string());
     }
+    over.none();
 }
 
 #[test]
 fn long_messages_stay_within_the_budget() {
+    let mut over = Over::default();
     for (script, sample) in SCRIPTS {
         let house = House::new();
         let client = house.client("maria");
@@ -113,15 +132,17 @@ fn long_messages_stay_within_the_budget() {
             client.ok("message_send", json!({"to": task, "text": filled(sample, 2_000)}));
         }
         let more = json!({"task_id": task, "expected_version": 1});
-        within("task_takeover", script, &client.ok("task_takeover", more));
+        over.check("task_takeover", script, &client.ok("task_takeover", more).to_string());
         for (name, answer) in answers(&client, &task) {
-            within(name, script, &answer);
+            over.check(name, script, &answer.to_string());
         }
     }
+    over.none();
 }
 
 #[test]
 fn changes_of_many_long_fields_stay_within_the_budget() {
+    let mut over = Over::default();
     for (script, sample) in SCRIPTS {
         let house = House::new();
         let client = house.client("maria");
@@ -139,32 +160,48 @@ fn changes_of_many_long_fields_stay_within_the_budget() {
             client.update(&task, version, more);
         }
         let since = client.ok("task_get", json!({"task_id": task, "since_version": 2}));
-        within("task_get since_version", script, &since);
+        over.check("task_get since_version", script, &since.to_string());
     }
+    over.none();
 }
 
 #[test]
 fn many_findings_stay_within_the_budget() {
+    let mut over = Over::default();
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("Findings");
     let ghosts: Vec<String> = (0..400).map(|number| format!("m-{number:08x}")).collect();
     let answer = client.update(&task, 1, json!({"handoff_next": ghosts.join(" ")}));
     assert!(rows(&answer["warnings"]).len() <= 5);
-    within("handoff_check", "English", &client.ok("handoff_check", json!({"task_id": task})));
+    over.check("handoff_check", "English", &client.ok("handoff_check", json!({"task_id": task})).to_string());
+    over.none();
 }
 
 #[test]
 fn many_open_boxes_stay_within_the_budget() {
+    let mut over = Over::default();
     for (script, sample) in SCRIPTS {
         let house = House::new();
         let client = house.client("maria");
         let boxes = format!("- [ ] {}\n", filled(sample, 300)).repeat(100);
         let task = client.create_with("Boxes", json!({"completion_criteria": boxes}));
         let line = json!({"handoff": short(&task)});
-        within("continuity_context", script, &client.ok("continuity_context", line));
-        let refusal = client.call("task_update", Client::update_arguments(&task, 1, json!({"status": "done"})));
-        let told = refusal.expect_err("open boxes").to_string();
-        assert!(told.len() <= 10_240, "{script}: a refusal of {} bytes", told.len());
+        over.check("continuity_context", script, &client.ok("continuity_context", line).to_string());
     }
+    over.none();
+}
+
+#[test]
+fn a_refusal_of_many_open_boxes_stays_within_the_budget() {
+    let mut over = Over::default();
+    for (script, sample) in SCRIPTS {
+        let house = House::new();
+        let client = house.client("maria");
+        let boxes = format!("- [ ] {}\n", filled(sample, 300)).repeat(100);
+        let task = client.create_with("Boxes", json!({"completion_criteria": boxes}));
+        let refusal = client.call("task_update", Client::update_arguments(&task, 1, json!({"status": "done"})));
+        over.check("task_update", script, &refusal.expect_err("open boxes").to_string());
+    }
+    over.none();
 }

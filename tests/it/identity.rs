@@ -70,7 +70,7 @@ fn a_write_context_of_another_place_is_refused_by_the_part_that_differs() {
         (right.replace("5b1f09c2", "c0ffee00"), "the write_context is for another instance"),
         (house.write_context("other"), "the write_context is for another project"),
         (wrong_pin, "pin"),
-        ("ledger".to_owned(), "write_context"),
+        ("ledger".to_owned(), "write_context has another form"),
     ];
     for (given, part) in cases {
         let place = "; this server is project ledger on instance 5b1f09c2. Nothing was written.";
@@ -82,7 +82,7 @@ fn a_write_context_of_another_place_is_refused_by_the_part_that_differs() {
             &[part, place, "Stop and compare with the connection profile."],
         );
         assert!(!told.contains(pin(&right)), "{told}");
-        assert!(!told.contains("force") && !told.contains(&given), "no way around the check: {told}");
+        assert!(!told.contains("force") && !told.contains(&right), "no way around the check: {told}");
     }
     assert_eq!(client.version(&task), 1);
 }

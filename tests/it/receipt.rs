@@ -157,6 +157,23 @@ fn a_session_carries_from_its_own_previous_receipt_past_that_of_another() {
 }
 
 #[test]
+fn a_receipt_that_came_with_the_takeover_is_carried() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Import bank statements");
+    let takeover = json!({
+        "handoff_completed_append": format!("Taken over by session {CODEX}"),
+        "work_receipt": {"session_ref": CODEX, "branch": "feat/import"},
+    });
+    client.update(&task, 1, takeover);
+    let check = client.ok("handoff_check", json!({"task_id": task})).to_string();
+    assert!(!check.contains("send work_receipt"), "it came: {check}");
+    client.update(&task, 2, json!({"work_receipt": {"session_ref": CODEX, "tests": "148 passed"}}));
+    let expected = json!({"session_ref": CODEX, "branch": "feat/import", "tests": "148 passed", "carried": ["branch"]});
+    assert_eq!(facts(&client.get(&task)), expected);
+}
+
+#[test]
 fn an_old_version_shows_the_receipt_of_its_time() {
     let house = House::new();
     let client = house.client("maria");

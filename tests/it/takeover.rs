@@ -222,7 +222,8 @@ fn the_seeds_way_by_adding_only_the_line() {
     let house = House::new();
     let client = house.client("maria");
     let task = handed_off(&client);
-    let answer = client.update(&task, 2, json!({"handoff_completed_append": "Taken over by session codex:s-2"}));
+    let line = json!({"handoff_completed_append": "Taken over by session codex:s-2", "summary": "taken over"});
+    let answer = client.update(&task, 2, line);
     assert_eq!(answer["changed_fields"], json!(["summary", "owner", "handoff_completed"]));
     let read = client.get(&task);
     assert_eq!(read["owner"], "codex:s-2");
@@ -253,6 +254,17 @@ fn an_observed_or_given_session_goes_before_the_words() {
     let given = json!({"work_receipt": {"session_ref": "codex:other"}});
     client.update(&task, 2, crate::house::merged(line, given));
     assert_eq!(client.get(&task)["owner"], "codex:other");
+}
+
+#[test]
+fn an_owner_by_the_seeds_way_is_live_too() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = handed_off(&client);
+    client.update(&task, 2, json!({"handoff_completed_append": "Taken over by session codex:s-2"}));
+    house.pass_minutes(4);
+    let arguments = json!({"task_id": task, "expected_version": 3, "session_ref": CLAUDE});
+    house.client("tomas").refused("task_takeover", arguments, Code::NotAllowed, &["codex:s-2", "4 minutes"]);
 }
 
 #[test]
