@@ -1,2 +1,3 @@
-//! The ways in. Each is a loop over the list of operations; none knows an operation by name.
+//! The ways in. Each is a loop over the list of operations; none knows a tool by name.
 
+pub mod cli;

@@ -42,7 +42,7 @@ pub struct MessageSend {
     #[schemars(length(max = 50), extend("x-items-check" = "message", "x-wire" = "message ids read"))]
     ack: Option<Vec<String>>,
     /// The message, at most 2,000 characters.
-    #[schemars(length(max = TEXT_MAX), extend("x-position" = true))]
+    #[schemars(length(max = TEXT_MAX))]
     text: Option<String>,
     /// A word of your own: the same call with the same key happens once.
     #[expect(dead_code, reason = "kept by call")]

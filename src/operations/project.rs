@@ -255,7 +255,7 @@ pub struct ProfileShow {
 
 impl Operation for ProfileShow {
     const NAME: &'static str = "profile_show";
-    const COMMAND: &'static str = "profile show";
+    const COMMAND: &'static str = "profile";
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
