@@ -76,7 +76,7 @@ impl Operation for MemoryAdd {
             supersedes: self.supersedes,
             superseded_by: None,
             caller: context.connection.caller.clone(),
-            session_ref: context.observed.session_ref.clone().or_else(|| owner_session(task.as_ref())),
+            session_ref: context.observed.session_ref.clone(),
             at: context.now,
         };
         let existing = insert(context, &new, task.as_ref().map_or(0, |task| task.version)).await?;
@@ -85,11 +85,6 @@ impl Operation for MemoryAdd {
             None => json!({"id": new.memory_id}),
         })
     }
-}
-
-/// A client that tells no session writes for the task's owner, if that is one.
-fn owner_session(task: Option<&Task>) -> Option<String> {
-    task?.content.owner.clone().filter(|owner| owner.contains(':'))
 }
 
 async fn check_superseded(context: &mut Context<'_>, old: &str) -> Result<()> {

@@ -108,7 +108,7 @@ pub struct Filter {
     pub tag: Option<String>,
     /// Also those that were replaced.
     pub include_superseded: bool,
-    /// Of this session.
+    /// Of this session, or of none that is known.
     pub session_ref: Option<String>,
     /// Added to their task after this version.
     pub after_task_version: Option<i64>,
@@ -131,7 +131,7 @@ impl Statement {
         };
         add("m.kind = ?", filter.kind.as_deref().map(Cell::from));
         add("m.task_id = ?", filter.task_id.map(Cell::from));
-        add("m.session_ref = ?", filter.session_ref.as_deref().map(Cell::from));
+        add("(m.session_ref is null or m.session_ref = ?)", filter.session_ref.as_deref().map(Cell::from));
         add("m.task_version > ?", filter.after_task_version.map(Cell::from));
         // Tags are a JSON array of strings; a JSON string cannot stand in another one unescaped.
         let tag = filter.tag.as_ref().map(|tag| Cell::from(serde_json::Value::from(tag.as_str()).to_string()));

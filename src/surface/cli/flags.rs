@@ -37,7 +37,7 @@ fn flag(name: &str, field: &Value) -> Arg {
             .value_name(name.to_uppercase())
             .help(help)
             .num_args(1..=if several { usize::MAX } else { 1 })
-            .action(ArgAction::Append);
+            .action(if several { ArgAction::Append } else { ArgAction::Set });
     }
     let kebab = name.replace('_', "-");
     match schema::kind(field) {
