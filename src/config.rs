@@ -184,7 +184,9 @@ fn read_profile(path: &Path) -> Result<Profile> {
     // The parser's own message would quote the line, and a line may hold the write_context.
     let file: ProfileFile = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        wrong(format!("is no profile (line {line}): it needs project and instance, and knows resource, write_context and language"))
+        wrong(format!(
+            "is no profile (line {line}): it needs project and instance, and knows resource, write_context and language"
+        ))
     })?;
     let mut pinned = named_project(&file.project)?;
     pinned.instance = Some(file.instance.to_string());

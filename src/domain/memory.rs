@@ -75,7 +75,9 @@ pub fn named_ids<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
             let id = text.get(start..start + 10).filter(|id| id_problem(id).is_none());
             let after = text.get(start + 10..).and_then(|rest| rest.chars().next());
             let stands_alone = |neighbour: Option<char>| {
-                neighbour.is_none_or(|character| !(character.is_ascii_alphanumeric() || character == '-' || character == '_'))
+                neighbour.is_none_or(|character| {
+                    !(character.is_ascii_alphanumeric() || character == '-' || character == '_')
+                })
             };
             if let Some(id) = id
                 && stands_alone(before)

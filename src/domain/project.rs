@@ -99,7 +99,10 @@ impl Project {
         if self.archived && !administers {
             return Err(Refusal::not_allowed(
                 format!("project {} is archived", self.slug),
-                format!("The owner can open it again: heyaira project archive {} --undo. Nothing was written.", self.slug),
+                format!(
+                    "The owner can open it again: heyaira project archive {} --undo. Nothing was written.",
+                    self.slug
+                ),
             ));
         }
         Ok(())

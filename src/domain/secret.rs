@@ -15,16 +15,8 @@ struct Sort {
 }
 
 const SORTS: [Sort; 2] = [
-    Sort {
-        name: "a HeyAira write_context",
-        mend: "[REDACTED:write-context]",
-        find: find_write_context,
-    },
-    Sort {
-        name: "a HeyAira token",
-        mend: "[REDACTED:heyaira-token]",
-        find: find_token,
-    },
+    Sort { name: "a HeyAira write_context", mend: "[REDACTED:write-context]", find: find_write_context },
+    Sort { name: "a HeyAira token", mend: "[REDACTED:heyaira-token]", find: find_token },
 ];
 
 /// The length of the random part of a token in characters.
@@ -46,9 +38,9 @@ fn refuse_in(field: &str, value: &Value) -> Result<()> {
     match value {
         Value::String(text) => refuse_text(field, text),
         Value::Array(items) => items.iter().try_for_each(|item| refuse_in(field, item)),
-        Value::Object(fields) => fields
-            .iter()
-            .try_for_each(|(name, value)| refuse_in(&format!("{field}.{name}"), value)),
+        Value::Object(fields) => {
+            fields.iter().try_for_each(|(name, value)| refuse_in(&format!("{field}.{name}"), value))
+        }
         _ => Ok(()),
     }
 }

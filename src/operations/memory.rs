@@ -96,13 +96,16 @@ async fn check_superseded(context: &mut Context<'_>, old: &str) -> Result<()> {
         None => Ok(()),
         Some(newer) => Err(Refusal::not_allowed(
             format!("{old} is superseded by {newer} already"),
-            format!("Supersede {newer} instead, after reading it: memory_search ids={newer}. Nothing was written.")),
-        ),
+            format!("Supersede {newer} instead, after reading it: memory_search ids={newer}. Nothing was written."),
+        )),
     }
 }
 
 fn unknown(id: &str) -> Refusal {
-    Refusal::not_found(format!("no memory {id} in this project"), "memory_search finds memories by words; check the id.")
+    Refusal::not_found(
+        format!("no memory {id} in this project"),
+        "memory_search finds memories by words; check the id.",
+    )
 }
 
 async fn free_id(context: &mut Context<'_>) -> Result<String> {
@@ -280,7 +283,10 @@ async fn whole(context: &mut Context<'_>, ids: &[String]) -> Result<Value> {
     answer.insert("shown".to_owned(), json!(rows.len()));
     answer.insert("memories".to_owned(), Value::Array(rows));
     if !rest.is_empty() {
-        answer.insert("rest".to_owned(), json!({"ids": rest, "next": "memory_search with these ids, one at a time if they are long"}));
+        answer.insert(
+            "rest".to_owned(),
+            json!({"ids": rest, "next": "memory_search with these ids, one at a time if they are long"}),
+        );
     }
     Ok(Value::Object(answer))
 }

@@ -172,7 +172,10 @@ async fn of_session(context: &mut Context<'_>, session_ref: &str) -> Result<Foun
     answer.insert("state".to_owned(), json!("ambiguous"));
     answer.insert("to".to_owned(), json!(session_ref));
     answer.insert("tasks".to_owned(), json!(rows));
-    answer.insert("next".to_owned(), json!("That session has several tasks; nothing was stored. Send it to one of these task ids."));
+    answer.insert(
+        "next".to_owned(),
+        json!("That session has several tasks; nothing was stored. Send it to one of these task ids."),
+    );
     Ok(Found::Nothing(answer))
 }
 

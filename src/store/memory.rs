@@ -5,7 +5,8 @@ use uuid::Uuid;
 use crate::domain::memory::Memory;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::{Cell, Row, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::task::{from_json, to_json};
 
@@ -162,10 +163,7 @@ pub async fn page(
     if let Some((at, memory_id)) = after {
         let first = statement.values.len() + 1;
         statement.values.extend([at.into(), memory_id.into()]);
-        statement.conditions.push(format!(
-            "m.at <= ?{first} and (m.at < ?{first} or m.memory_id > ?{})",
-            first + 1
-        ));
+        statement.conditions.push(format!("m.at <= ?{first} and (m.at < ?{first} or m.memory_id > ?{})", first + 1));
     }
     statement.values.push(limit.into());
     let sql = format!(

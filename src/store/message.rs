@@ -4,7 +4,8 @@ use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
 use crate::error::Result;
-use crate::store::backend::{Row, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::Row;
 
 /// A message.
 #[derive(Clone, Debug)]

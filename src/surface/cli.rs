@@ -75,7 +75,8 @@ fn path_of(matches: &ArgMatches) -> (String, &ArgMatches) {
 }
 
 fn config(leaf: &ArgMatches) -> Result<Config> {
-    let folder = std::env::current_dir().map_err(|error| Refusal::argument(format!("the current folder cannot be read: {error}")))?;
+    let folder = std::env::current_dir()
+        .map_err(|error| Refusal::argument(format!("the current folder cannot be read: {error}")))?;
     let path = |name: &str| leaf.get_one::<String>(name).map(PathBuf::from);
     let project = leaf.get_one::<String>("project-name").cloned();
     Config::new(path("database"), project, path("profile"), folder, |name| std::env::var(name).ok())

@@ -13,7 +13,8 @@ fn text_that_starts_with_a_dash_is_text_and_help_creates_nothing() {
     assert_eq!(help.code, 0);
     assert!(help.out.contains("--completion-criteria"), "{}", help.out);
     let list = place.ask(&["task", "list", "--sort", "created"]);
-    let titles: Vec<&str> = list["tasks"].as_array().expect("rows").iter().filter_map(|row| row["title"].as_str()).collect();
+    let titles: Vec<&str> =
+        list["tasks"].as_array().expect("rows").iter().filter_map(|row| row["title"].as_str()).collect();
     assert_eq!(titles, ["--help", "- [ ] fix parser"]);
     assert!(list.is_object(), "the tool's object, never a bare array");
 }
@@ -22,7 +23,8 @@ fn text_that_starts_with_a_dash_is_text_and_help_creates_nothing() {
 fn exit_codes_follow_the_contract() {
     let place = Place::new();
     let task = place.task("codes");
-    let update = |expected: &str| place.cli(&["task", "update", &task, "--expected-version", expected, "--summary", "x"]).code;
+    let update =
+        |expected: &str| place.cli(&["task", "update", &task, "--expected-version", expected, "--summary", "x"]).code;
     assert_eq!(update("9"), 4);
     assert_eq!(update("x"), 2);
     assert_eq!(update("1"), 0);
@@ -59,12 +61,23 @@ fn long_texts_come_from_files_and_standard_input() {
     assert_eq!(place.ask(&["task", "get", &task])["handoff_next"], text);
     place.ask(&["task", "update", &task, "--expected-version", "2", "--summary", "s", "--description", "@@home"]);
     assert_eq!(place.ask(&["task", "get", &task])["description"], "@home");
-    let missing = place.cli(&["task", "update", &task, "--expected-version", "3", "--summary", "s", "--description", "@no.txt"]);
+    let missing =
+        place.cli(&["task", "update", &task, "--expected-version", "3", "--summary", "s", "--description", "@no.txt"]);
     assert_eq!(missing.code, 2);
     assert!(missing.err.contains("no.txt cannot be read"), "{}", missing.err);
     let receipt = r#"{"session_ref": "label:me", "branch": "main"}"#;
     place.ask(&[
-        "task", "update", &task, "--expected-version", "3", "--summary", "s", "--work-receipt", receipt, "--receipt-tests", "3 passed",
+        "task",
+        "update",
+        &task,
+        "--expected-version",
+        "3",
+        "--summary",
+        "s",
+        "--work-receipt",
+        receipt,
+        "--receipt-tests",
+        "3 passed",
     ]);
     let seen = place.ask(&["task", "get", &task]);
     assert_eq!(seen["receipt"]["branch"], "main");
@@ -95,7 +108,11 @@ fn the_pinned_file_is_found_upwards_and_compared_with_the_database() {
 #[test]
 fn a_damaged_profile_is_refused_without_its_contents() {
     let place = Place::new();
-    write_file(place.folder.path(), "heyaira.toml", &format!("project = ledger\nwrite_context = \"{}\"\n", place.write_context));
+    write_file(
+        place.folder.path(),
+        "heyaira.toml",
+        &format!("project = ledger\nwrite_context = \"{}\"\n", place.write_context),
+    );
     let refused = place.bare(&["task", "list"]);
     assert_eq!(refused.code, 5);
     assert!(refused.err.contains("heyaira.toml is no profile (line 1)"), "{}", refused.err);
@@ -119,7 +136,8 @@ fn times_are_local_with_their_offset_in_text_and_utc_in_json() {
 #[test]
 fn hidden_and_control_characters_are_shown_escaped_and_stored_as_they_are() {
     let place = Place::new();
-    let titles = ["Access \u{202e}DENIED", "pay\u{200b}load", "red \u{1b}[31m", "می\u{200c}خواهم", "👩\u{200d}💻 build"];
+    let titles =
+        ["Access \u{202e}DENIED", "pay\u{200b}load", "red \u{1b}[31m", "می\u{200c}خواهم", "👩\u{200d}💻 build"];
     for title in titles {
         place.ask(&["task", "create", "--title", title]);
     }
@@ -128,7 +146,8 @@ fn hidden_and_control_characters_are_shown_escaped_and_stored_as_they_are() {
         assert!(text.contains(shown), "{shown}: {text}");
     }
     let list = place.ask(&["task", "list", "--sort", "created"]);
-    let stored: Vec<&str> = list["tasks"].as_array().expect("rows").iter().rev().filter_map(|row| row["title"].as_str()).collect();
+    let stored: Vec<&str> =
+        list["tasks"].as_array().expect("rows").iter().rev().filter_map(|row| row["title"].as_str()).collect();
     assert_eq!(stored, titles);
 }
 
@@ -186,7 +205,17 @@ fn a_backup_is_whole_and_opens_as_the_same_instance() {
 fn damage_is_called_damage() {
     let place = Place::new();
     let task = place.task("damaged");
-    place.ask(&["task", "update", &task, "--expected-version", "1", "--summary", "s", "--description", &"text ".repeat(10_000)]);
+    place.ask(&[
+        "task",
+        "update",
+        &task,
+        "--expected-version",
+        "1",
+        "--summary",
+        "s",
+        "--description",
+        &"text ".repeat(10_000),
+    ]);
     assert_eq!(place.bare(&["backup", "whole.db"]).code, 0);
     let path = place.folder.path().join("whole.db");
     let mut bytes = std::fs::read(&path).expect("the copy");

@@ -60,7 +60,12 @@ fn generated_docs_of_the_tools_are_current() {
     for entry in operations::all().iter().filter(|entry| entry.audience == Audience::Everyone) {
         let _ = writeln!(text, "\n## {}\n", entry.name);
         let description = entry.schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        let _ = writeln!(text, "{description}\n\nIt {}; on the command line: `heyaira {}`.\n", effect(entry), entry.command);
+        let _ = writeln!(
+            text,
+            "{description}\n\nIt {}; on the command line: `heyaira {}`.\n",
+            effect(entry),
+            entry.command
+        );
         fields(entry, &mut text);
     }
     check("tools.md", &text);
@@ -79,7 +84,8 @@ fn describe(command: &mut clap::Command, path: &str, text: &mut String) {
     let help = command.render_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = writeln!(text, "\n## {path}\n\n```text\n{}\n```", lines.join("\n").trim_end());
-    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_owned()).filter(|name| name != "help").collect();
+    let names: Vec<String> =
+        command.get_subcommands().map(|one| one.get_name().to_owned()).filter(|name| name != "help").collect();
     for name in names {
         if let Some(inner) = command.find_subcommand_mut(&name) {
             describe(inner, &format!("{path} {name}"), text);

@@ -94,8 +94,10 @@ fn traced(place: &Place, calls: impl FnOnce(&mut Server)) -> Vec<&'static str> {
     let text = fs::read_to_string(record).expect("strace wrote its record");
     let event = |line: &str| {
         let call = line.split_whitespace().nth(1).unwrap_or_default();
-        let flush = call.starts_with("fdatasync(") || call.starts_with("fsync(") || line.contains("<... fdatasync resumed>");
-        let answers = (call.starts_with("write(1,") || call.starts_with("writev(1,")) && line.contains("changed_fields");
+        let flush =
+            call.starts_with("fdatasync(") || call.starts_with("fsync(") || line.contains("<... fdatasync resumed>");
+        let answers =
+            (call.starts_with("write(1,") || call.starts_with("writev(1,")) && line.contains("changed_fields");
         // A flush counts when it has returned.
         match (flush && line.contains("= 0"), answers) {
             (true, _) => Some("flush"),

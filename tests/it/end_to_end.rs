@@ -88,7 +88,12 @@ fn one_session_hands_off_and_a_fresh_one_takes_over_in_three_calls() {
     assert_eq!(done["version"], 5);
     let seen = place.ask(&["task", "get", &task[..8]]);
     assert_eq!(seen["status"], "done");
-    assert!(seen["handoff_completed"].as_str().expect("a text").starts_with("Taken over by session label:first session at "));
+    assert!(
+        seen["handoff_completed"]
+            .as_str()
+            .expect("a text")
+            .starts_with("Taken over by session label:first session at ")
+    );
     let results = second.call("memory_search", json!({"kind": "result"})).expect("found");
     assert_eq!(results["total"], 1);
     assert_eq!(first.end(), Some(0));

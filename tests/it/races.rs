@@ -21,7 +21,9 @@ enum Claimer {
 impl Claimer {
     /// Four servers and four command lines.
     fn all(place: &Place) -> Vec<Self> {
-        let of = |number: usize| if number.is_multiple_of(2) { Self::Stdio(Box::new(place.server())) } else { Self::CommandLine };
+        let of = |number: usize| {
+            if number.is_multiple_of(2) { Self::Stdio(Box::new(place.server())) } else { Self::CommandLine }
+        };
         (0..CLAIMERS).map(of).collect()
     }
 
@@ -29,12 +31,14 @@ impl Claimer {
     fn claim(&mut self, place: &Place, task: &str) -> Result<i64, String> {
         match self {
             Self::Stdio(server) => {
-                let arguments = json!({"task_id": task, "expected_version": 1, "status": "in_progress", "summary": "mine"});
+                let arguments =
+                    json!({"task_id": task, "expected_version": 1, "status": "in_progress", "summary": "mine"});
                 let answer = server.call("task_update", arguments)?;
                 answer["version"].as_i64().ok_or_else(|| answer.to_string())
             }
             Self::CommandLine => {
-                let words = ["task", "update", task, "--expected-version", "1", "--status", "in_progress", "--summary", "mine"];
+                let words =
+                    ["task", "update", task, "--expected-version", "1", "--status", "in_progress", "--summary", "mine"];
                 let answer = place.cli(&[words.as_slice(), &["--json"]].concat());
                 let body = answer.json();
                 match body["error"]["code"].as_str() {
@@ -67,7 +71,10 @@ fn of_eight_equal_claims_exactly_one_wins() {
         threads.into_iter().flat_map(|thread| thread.join().expect("no claimer fails")).collect()
     });
     let won = outcomes.iter().filter(|outcome| **outcome == Ok(2)).count();
-    let lost = outcomes.iter().filter(|outcome| outcome.as_ref().is_err_and(|text| text.starts_with("version_conflict:"))).count();
+    let lost = outcomes
+        .iter()
+        .filter(|outcome| outcome.as_ref().is_err_and(|text| text.starts_with("version_conflict:")))
+        .count();
     println!("{CLAIMERS} claimers, {ROUNDS} rounds: {won} won, {lost} version_conflict, {} in all", outcomes.len());
     assert_eq!((won, lost), (ROUNDS, ROUNDS * (CLAIMERS - 1)), "{outcomes:?}");
     for task in &tasks {
@@ -80,7 +87,8 @@ fn write_all(server: &mut Server, task: &str) -> Duration {
     let (mut acknowledged, mut version, mut longest) = (0, 1, Duration::ZERO);
     while acknowledged < WRITES {
         let started = Instant::now();
-        let arguments = json!({"task_id": task, "expected_version": version, "summary": format!("write {acknowledged}")});
+        let arguments =
+            json!({"task_id": task, "expected_version": version, "summary": format!("write {acknowledged}")});
         let outcome = server.call("task_update", arguments);
         longest = longest.max(started.elapsed());
         match outcome {

@@ -152,7 +152,9 @@ pub(crate) fn handoff_state(task: &Task) -> Option<Value> {
     }
     if marks.takeover_version > 0 {
         let at = marks.takeover_at.map(crate::domain::time::Timestamp::rfc3339);
-        return Some(json!({"state": "taken_over", "version": marks.takeover_version, "at": at, "by": marks.takeover_by}));
+        return Some(
+            json!({"state": "taken_over", "version": marks.takeover_version, "at": at, "by": marks.takeover_by}),
+        );
     }
     None
 }
@@ -225,7 +227,8 @@ async fn piece(context: &mut Context<'_>, shown: &Shown, field: &str, offset: i6
     answer.insert("text".to_owned(), json!(text::head(rest, count)));
     if start + count < of {
         let short = shown.task.short_id();
-        let at = if shown.version == shown.task.version { String::new() } else { format!(" version={}", shown.version) };
+        let at =
+            if shown.version == shown.task.version { String::new() } else { format!(" version={}", shown.version) };
         let next = format!("task_get task_id={short}{at} field={field} offset={}", start + count);
         answer.insert("rest".to_owned(), json!(next));
     }

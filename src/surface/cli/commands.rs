@@ -85,13 +85,19 @@ fn with_globals(command: Command) -> Command {
     let taken = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
     let mut globals = vec![flag("database", "database").help("The database's file [env: HEYAIRA_DATABASE]")];
     if !taken("project") {
-        globals.push(flag("project-name", "project").help("The project [env: HEYAIRA_PROJECT; else the pinned heyaira.toml]"));
+        globals.push(
+            flag("project-name", "project").help("The project [env: HEYAIRA_PROJECT; else the pinned heyaira.toml]"),
+        );
     }
     if !taken("profile") {
         globals.push(flag("profile", "profile").help("A connection profile, as heyaira profile --write makes it"));
     }
     globals.push(
-        Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON, and only that").help_heading("Where"),
+        Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("Print JSON, and only that")
+            .help_heading("Where"),
     );
     command.args(globals)
 }

@@ -125,8 +125,9 @@ pub fn arguments(entry: &Entry, matches: &ArgMatches) -> Result<Value> {
 fn add_inner(arguments: &mut Map<String, Value>, name: &str, inner: Map<String, Value>) -> Result<()> {
     let whole = match arguments.get(name) {
         None => Map::new(),
-        Some(Value::String(json)) => serde_json::from_str(json)
-            .map_err(|_| Refusal::argument(format!("{name} is no JSON object")))?,
+        Some(Value::String(json)) => {
+            serde_json::from_str(json).map_err(|_| Refusal::argument(format!("{name} is no JSON object")))?
+        }
         Some(Value::Object(whole)) => whole.clone(),
         Some(_) => return Err(Refusal::argument(format!("{name} is no JSON object"))),
     };

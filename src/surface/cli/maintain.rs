@@ -69,8 +69,7 @@ pub fn backup(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
 pub fn completions(_session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let shells = "bash, zsh, fish, elvish or powershell";
     let word = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
-    let shell: clap_complete::Shell =
-        word.parse().map_err(|_| Refusal::argument(format!("name a shell: {shells}")))?;
+    let shell: clap_complete::Shell = word.parse().map_err(|_| Refusal::argument(format!("name a shell: {shells}")))?;
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut commands::all(), "heyaira", &mut script);
     answer::write(&String::from_utf8_lossy(&script))?;
@@ -128,14 +127,19 @@ fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) ->
         }
     }
     let problems = service.store.integrity()?;
-    if !add("integrity", problems.is_empty(), if problems.is_empty() { "clean".to_owned() } else { problems.join("; ") }) {
+    if !add(
+        "integrity",
+        problems.is_empty(),
+        if problems.is_empty() { "clean".to_owned() } else { problems.join("; ") },
+    ) {
         return Ok(Code::Damaged.exit());
     }
     let deadline = std::time::Instant::now() + service.deadline;
     let started = std::time::Instant::now();
     wait(service.store.write(deadline, work(|transaction| Box::pin(project::touch(transaction)))))?;
     add("durable write", true, format!("{} ms", started.elapsed().as_millis()));
-    let entry = crate::operations::named("server_identity").ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
+    let entry = crate::operations::named("server_identity")
+        .ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
     match session.ask_of(service, entry, json!({})) {
         Ok(identity) => {
             let told = format!("{} on instance {}", identity["project"], identity["instance"]);

@@ -67,7 +67,8 @@ pub fn start(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
     let service = session.config.open(true)?;
     prepare(&service, None)?;
     let name = project_name(session)?;
-    let create = operations::named("project_create").ok_or_else(|| Refusal::internal(&"project_create is not listed"))?;
+    let create =
+        operations::named("project_create").ok_or_else(|| Refusal::internal(&"project_create is not listed"))?;
     let created = match session.ask_of(&service, create, json!({"project": name})) {
         Ok(_) => true,
         Err(refusal) if refusal.code == Code::NotAllowed => false,
@@ -104,7 +105,8 @@ fn project_name(session: &Session) -> Result<String> {
     if session.config.profile.is_some() || session.config.found_profile()?.is_some() {
         return session.config.pinned().map(|pinned| pinned.project);
     }
-    let folder = session.config.folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let folder =
+        session.config.folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let letters = folder.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
     let slug: String = letters.take(63).collect::<String>().trim_matches('-').to_owned();
     if slug.is_empty() {
@@ -205,11 +207,14 @@ fn connect_lines(project: &str, database: &Path) -> [(&'static str, String); 5] 
     // A client starts the server with an environment of its own: the file is named unless it is the default.
     let named = std::env::var_os("HEYAIRA_DATABASE").is_some() || std::env::args_os().any(|word| word == "--database");
     let database = if named {
-        std::path::absolute(database).map(|path| format!(" --database {}", shell_word(&path.display().to_string()))).unwrap_or_default()
+        std::path::absolute(database)
+            .map(|path| format!(" --database {}", shell_word(&path.display().to_string())))
+            .unwrap_or_default()
     } else {
         String::new()
     };
-    let program = std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()));
+    let program =
+        std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()));
     let command = format!("{program} mcp --project {project}{database}");
     [
         ("Claude Code", format!("claude mcp add heyaira -- {command}")),
@@ -235,7 +240,8 @@ pub fn resume(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     if words.is_empty() {
         return Err(Refusal::argument("the line is missing: heyaira resume 'handoff: 8e287857 v7'"));
     }
-    let entry = operations::named("continuity_context").ok_or_else(|| Refusal::internal(&"continuity_context is not listed"))?;
+    let entry = operations::named("continuity_context")
+        .ok_or_else(|| Refusal::internal(&"continuity_context is not listed"))?;
     let packet = session.ask(entry, json!({"handoff": words.join(" ")}))?;
     answer::print(&packet, session.json)
 }

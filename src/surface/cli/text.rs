@@ -101,7 +101,11 @@ fn plain(value: &Value) -> String {
 
 /// A time of an answer as local time with its offset: `2026-11-25 16:58:02 +09:00`.
 fn local_time(text: &str) -> Option<String> {
-    if !text.ends_with('Z') || !matches!(text.len(), 17 | 20) || !text.is_ascii() || text.as_bytes().get(10) != Some(&b'T') {
+    if !text.ends_with('Z')
+        || !matches!(text.len(), 17 | 20)
+        || !text.is_ascii()
+        || text.as_bytes().get(10) != Some(&b'T')
+    {
         return None;
     }
     let whole = if text.len() == 17 { format!("{}:00Z", &text[..16]) } else { text.to_owned() };
