@@ -157,7 +157,7 @@ impl Task {
 
     fn mark(&mut self, before: &Self, set: &Set, actor: &Actor, now: Timestamp) {
         let version = self.version;
-        self.marks.written_by = actor.who().to_owned();
+        actor.who().clone_into(&mut self.marks.written_by);
         if set.next {
             self.marks.next_version = if self.content.handoff_next.is_empty() { 0 } else { version };
             self.marks.next_by = Some(actor.who().to_owned());

@@ -1,6 +1,6 @@
 //! Secrets that no stored text may hold. Must never repeat the secret it found.
 //!
-//! Refused here from the start: HeyAira's own write contexts and tokens. Rules for other providers' keys go beside
+//! Refused here from the start: `HeyAira`'s own write contexts and tokens. Rules for other providers' keys go beside
 //! them, as further rows of [`SORTS`].
 
 use serde_json::{Map, Value};
@@ -26,7 +26,7 @@ pub const TOKEN_PREFIX: &str = "hya_";
 /// The length of a pin in characters.
 pub const PIN_LENGTH: usize = 16;
 
-/// Refuses arguments that hold one of HeyAira's own secrets anywhere but in `write_context`.
+/// Refuses arguments that hold one of `HeyAira`'s own secrets anywhere but in `write_context`.
 pub fn refuse_own(arguments: &Map<String, Value>) -> Result<()> {
     arguments
         .iter()
@@ -65,7 +65,7 @@ fn refuse_text(field: &str, text: &str) -> Result<()> {
 fn find_write_context(text: &str) -> Option<usize> {
     text.match_indices('#').find_map(|(hash, _)| {
         let pin = text[hash + 1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let before = text[..hash].as_bytes();
+        let before = &text.as_bytes()[..hash];
         let at = before.len().checked_sub(9)?;
         let is_instance = before[at] == b'@' && before[at + 1..].iter().all(u8::is_ascii_hexdigit);
         let slug = before[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();

@@ -175,7 +175,7 @@ impl Problems {
         }
         if self.found.len() > before && !self.mentions(name) {
             // So that a required list is not reported missing as well.
-            self.found[before].0 = name.to_owned();
+            name.clone_into(&mut self.found[before].0);
         }
         Some(Value::Array(checked))
     }

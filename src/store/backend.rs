@@ -30,6 +30,7 @@ pub struct Transaction {
     connection: Connection,
 }
 
+#[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Transaction {
     /// All rows of a query.
     pub async fn rows(&mut self, sql: &str, values: &[Cell]) -> Result<Vec<Row>> {
@@ -117,6 +118,7 @@ struct Inner {
     queue: Arc<Queue>,
 }
 
+#[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Store {
     /// Opens the database at `path`, brings its schema up to date, and starts the writer.
     ///

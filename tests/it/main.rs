@@ -1,4 +1,6 @@
 //! All integration tests, as one binary.
+#![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
+#![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
 mod cli;
 mod docs;

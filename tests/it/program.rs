@@ -137,11 +137,6 @@ impl Server {
         server
     }
 
-    /// The process's id.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Writes one message.
     pub fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().expect("the input is open");

@@ -190,17 +190,14 @@ pub(crate) fn receipt_in_short(kept: &KeptReceipt, short_id: &str, whole: bool) 
 }
 
 async fn piece(context: &mut Context<'_>, shown: &Shown, field: &str, offset: i64) -> Result<Value> {
-    let text = match field.strip_prefix("receipt.") {
-        Some(name) => {
-            let kept = version::last_receipt(context.transaction, shown.task.task_id, shown.version).await?;
-            let fields = kept.as_ref().map(|kept| kept.receipt.fields());
-            let value = fields.and_then(|fields| fields.into_iter().find(|(one, _)| *one == name));
-            value.map(|(_, value)| value.clone().unwrap_or_default())
-        }
-        None => {
-            let fields = shown.content.fields();
-            fields.get(field).and_then(Value::as_str).map(str::to_owned)
-        }
+    let text = if let Some(name) = field.strip_prefix("receipt.") {
+        let kept = version::last_receipt(context.transaction, shown.task.task_id, shown.version).await?;
+        let fields = kept.as_ref().map(|kept| kept.receipt.fields());
+        let value = fields.and_then(|fields| fields.into_iter().find(|(one, _)| *one == name));
+        value.map(|(_, value)| value.clone().unwrap_or_default())
+    } else {
+        let fields = shown.content.fields();
+        fields.get(field).and_then(Value::as_str).map(str::to_owned)
     };
     let names: Vec<&str> = shown.content.texts().map(|(name, _)| name).to_vec();
     let text = text.ok_or_else(|| {

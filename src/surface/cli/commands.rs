@@ -53,7 +53,7 @@ pub fn all() -> Command {
 
 fn grouped(root: Command, group: &str, command: Command) -> Command {
     if root.find_subcommand(group).is_some() {
-        return root.mut_subcommand(group.to_owned(), |found| found.subcommand(command));
+        return root.mut_subcommand(group, |found| found.subcommand(command));
     }
     let about = match group {
         "task" => "Tasks: create, find, read, change, take over, history",

@@ -28,7 +28,7 @@ pub fn verify(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
 }
 
 fn our_check(service: &Service) -> Result<(usize, Vec<String>)> {
-    let deadline = || std::time::Instant::now() + std::time::Duration::from_secs(3_600);
+    let deadline = || std::time::Instant::now() + std::time::Duration::from_hours(1);
     let mut problems =
         wait(service.store.read(deadline(), work(|transaction| Box::pin(check::table_problems(transaction)))))?;
     let (mut after, mut tasks) = (Uuid::nil(), 0);
