@@ -32,6 +32,8 @@ impl MemoryKind {
 /// A memory.
 #[derive(Clone, Debug)]
 pub struct Memory {
+    /// Its place in the order of adding, 0 before it is added.
+    pub memory_key: i64,
     /// `m-` and 8 hex characters.
     pub memory_id: String,
     /// Its sort.

@@ -63,10 +63,8 @@ impl Operation for MemoryAdd {
             Some(reference) => Some(load(context, reference).await?),
             None => None,
         };
-        if let Some(old) = &self.supersedes {
-            check_superseded(context, old).await?;
-        }
         let new = Memory {
+            memory_key: 0,
             memory_id: free_id(context).await?,
             kind: self.kind.as_str().to_owned(),
             summary: self.summary,
@@ -79,6 +77,12 @@ impl Operation for MemoryAdd {
             session_ref: context.observed.session_ref.clone(),
             at: context.now,
         };
+        if let Some(id) = identical(context, &new).await? {
+            return Ok(json!({"id": id, "existing": true}));
+        }
+        if let Some(old) = &new.supersedes {
+            check_superseded(context, old).await?;
+        }
         let existing = insert(context, &new, task.as_ref().map_or(0, |task| task.version)).await?;
         Ok(match existing {
             Some(id) => json!({"id": id, "existing": true}),
@@ -118,14 +122,27 @@ async fn free_id(context: &mut Context<'_>) -> Result<String> {
     Err(Refusal::internal(&"no free memory id in 64 draws"))
 }
 
+/// What makes two memories the same; results are never the same.
+fn fingerprint(memory: &Memory) -> Option<[u8; 32]> {
+    let is_result = memory.kind == MemoryKind::Result.as_str();
+    let text = json!([memory.kind, memory.task_id, memory.summary, memory.body]).to_string();
+    (!is_result).then(|| Sha256::digest(text).into())
+}
+
+async fn identical(context: &mut Context<'_>, new: &Memory) -> Result<Option<String>> {
+    let project_id = context.project()?.project_id;
+    match fingerprint(new) {
+        Some(fingerprint) => memory::identical(context.transaction, project_id, fingerprint).await,
+        None => Ok(None),
+    }
+}
+
 async fn insert(context: &mut Context<'_>, new: &Memory, task_version: i64) -> Result<Option<String>> {
-    let is_result = new.kind == MemoryKind::Result.as_str();
-    let digest = Sha256::digest(json!([new.kind, new.task_id, new.summary, new.body]).to_string());
     let origin = Origin {
         project_id: context.project()?.project_id,
         connection: &context.connection.id,
         task_version,
-        fingerprint: (!is_result).then(|| digest.into()),
+        fingerprint: fingerprint(new),
     };
     memory::insert(context.transaction, new, &origin).await
 }
@@ -133,6 +150,7 @@ async fn insert(context: &mut Context<'_>, new: &Memory, task_version: i64) -> R
 /// Adds the result of an update as a memory; answers its id.
 pub(crate) async fn add_result(context: &mut Context<'_>, task: &Task, body: String, actor: &Actor) -> Result<String> {
     let new = Memory {
+        memory_key: 0,
         memory_id: free_id(context).await?,
         kind: MemoryKind::Result.as_str().to_owned(),
         summary: task.content.summary.clone(),
@@ -204,7 +222,7 @@ impl Operation for MemorySearch {
             ..Filter::default()
         };
         let wanted = limit.unwrap_or(20);
-        let behind = after.as_ref().map(|(keys, id)| (keys.first().copied().unwrap_or_default(), id.as_str()));
+        let behind = after.and_then(|(keys, _)| keys.first().copied());
         let mut found = memory::page(context.transaction, project.project_id, &filter, behind, wanted + 1).await?;
         let total = memory::total(context.transaction, project.project_id, &filter, TOTAL_EXACT + 1).await?;
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
@@ -219,7 +237,7 @@ impl Operation for MemorySearch {
         if (has_more || left > 0)
             && let Some(last) = rows.len().checked_sub(1).and_then(|last| found.get(last))
         {
-            answer.insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.at.0], &last.memory_id)));
+            answer.insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.memory_key], &last.memory_id)));
         }
         answer.insert("memories".to_owned(), Value::Array(rows));
         Ok(Value::Object(answer))
