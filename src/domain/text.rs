@@ -98,7 +98,7 @@ pub fn estimated_tokens(text: &str) -> usize {
             (Class::Lower, false) => 2,
             (Class::Upper | Class::Digit, _) => 3,
             (Class::Space, _) => 1,
-            (Class::Mark, _) | (Class::Letter, _) => 4,
+            (Class::Mark | Class::Letter, _) => 4,
             (Class::Ideograph, _) => 5,
             (Class::Symbol, _) => 14,
         };

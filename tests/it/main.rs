@@ -1,8 +1,14 @@
-//! Behaviour tests: every noun through the one door `call`, and the rules of the house.
+//! All integration tests, as one binary: every noun through the one door `call`, the program, and the rules of the house.
+#![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
+#![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
 mod arguments;
 mod budget;
+mod cli;
 mod conflict;
+mod docs;
+mod durability;
+mod end_to_end;
 mod handoff;
 mod history;
 mod house;
@@ -10,7 +16,9 @@ mod identity;
 mod list;
 mod memory;
 mod message;
+mod program;
 mod project;
+mod races;
 mod receipt;
 mod resume;
 mod retry;
