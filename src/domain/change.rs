@@ -168,7 +168,7 @@ impl Task {
         if !before.content.status.is_open() && self.content.status.is_open() {
             self.marks.reopened_version = version;
         }
-        if self.content.owner != before.content.owner {
+        if self.content.owner != before.content.owner && self.marks.takeover_version != version {
             self.marks.owner_at = None;
         }
         if self.content.owner.as_deref() == Some(actor.who()) {
