@@ -50,7 +50,7 @@ impl SeededIds {
         Self { state: Mutex::new(seed), chosen: Mutex::default() }
     }
 
-    /// SplitMix64, as published by Sebastiano Vigna.
+    /// `SplitMix64`, as published by Sebastiano Vigna.
     fn next(&self) -> u64 {
         let mut state = self.state.lock().expect("no test panics while drawing");
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -113,7 +113,7 @@ impl House {
             store,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ids: Arc::clone(&ids) as Arc<dyn Ids>,
-            deadline: Duration::from_secs(60),
+            deadline: Duration::from_mins(1),
         };
         Self { runtime, service, clock, ids, connection_ids: SeededIds::new(11), folder }
     }
@@ -275,7 +275,7 @@ pub(crate) struct Client<'h> {
     pub(crate) write_context: String,
 }
 
-impl<'h> Client<'h> {
+impl Client<'_> {
     /// The same connection, with a client that tells this.
     pub(crate) fn observed(mut self, observed: Observed) -> Self {
         self.observed = observed;

@@ -166,9 +166,10 @@ fn a_receipt_that_came_with_the_takeover_is_carried() {
         "work_receipt": {"session_ref": CODEX, "branch": "feat/import"},
     });
     client.update(&task, 1, takeover);
-    let check = client.ok("handoff_check", json!({"task_id": task})).to_string();
-    assert!(!check.contains("send work_receipt"), "it came: {check}");
-    client.update(&task, 2, json!({"work_receipt": {"session_ref": CODEX, "tests": "148 passed"}}));
+    let next = json!({"handoff_next": format!("cargo test\nPrevious session: {CODEX}")});
+    let told = client.update(&task, 2, next).to_string();
+    assert!(!told.contains("send work_receipt"), "it came: {told}");
+    client.update(&task, 3, json!({"work_receipt": {"session_ref": CODEX, "tests": "148 passed"}}));
     let expected = json!({"session_ref": CODEX, "branch": "feat/import", "tests": "148 passed", "carried": ["branch"]});
     assert_eq!(facts(&client.get(&task)), expected);
 }

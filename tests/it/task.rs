@@ -399,9 +399,8 @@ fn dropping_most_of_a_long_text_needs_replace() {
         task_takeover task_id=8e287857 expected_version=7; to add lines use handoff_completed_append; to drop the text \
         send replace=true.";
     assert_eq!(told, expected);
-    for field in ["description"] {
-        client.update_refused(&task, 7, json!({field: ""}), Code::NotAllowed, &["1,001", field, "replace"]);
-    }
+    let cleared = json!({"description": ""});
+    client.update_refused(&task, 7, cleared, Code::NotAllowed, &["1,001", "description", "replace"]);
     client.update(&task, 7, json!({"description": "y".repeat(501)}));
     let answer = client.update(&task, 8, json!({"handoff_completed": "short", "replace": true}));
     assert_eq!(answer["warnings"][0]["rule"], "text-dropped");
