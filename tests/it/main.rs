@@ -1,0 +1,5 @@
+//! The one integration binary.
+
+mod ground;
+mod sizes;
+mod texts;
