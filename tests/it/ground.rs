@@ -150,7 +150,8 @@ impl Ground {
         let arguments: Map<String, Value> = words
             .map(|word| {
                 let (name, value) = word.split_once('=').unwrap_or_else(|| panic!("no call: {spelled}"));
-                (name.to_owned(), json!(value))
+                let value = value.parse::<bool>().map_or_else(|_| json!(value), |flag| json!(flag));
+                (name.to_owned(), value)
             })
             .collect();
         self.ask(operation, Value::Object(arguments))

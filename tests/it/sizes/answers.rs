@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::ground::{Ground, merge, rows, text};
-use crate::sizes::{assert_small, for_every_script, whole_text};
+use crate::sizes::{assert_small, for_every_script, for_four_scripts, whole_text};
 use crate::texts::Script;
 
 /// The longest text of a task.
@@ -146,7 +146,7 @@ fn long_receipt(ground: &Ground, script: &Script, task_id: &str, length: usize) 
 
 #[test]
 fn task_get_with_a_long_receipt() {
-    for_every_script(|script| {
+    for_four_scripts(|script| {
         let ground = Ground::new();
         let task_id = ground.task(json!({"title": title(script, 1), "summary": summary(script, 2),
             "description": script.text(LONGEST, 3)}));
@@ -249,12 +249,12 @@ fn overview() {
 fn resume_packet() {
     for_every_script(|script| {
         let ground = Ground::new();
-        let boxes = |seed| (0..40).map(|number| format!("- [ ] {}\n", script.line(1_500, seed + number))).collect::<String>();
+        let boxes = |seed: u64| (0..40).map(|number| format!("- [ ] {}\n", script.line(1_500, seed + number))).collect::<String>();
         let task_id = ground.task(json!({"title": title(script, 1), "summary": summary(script, 2), "description": script.text(LONGEST, 3),
             "completion_criteria": boxes(100), "required_reviews": boxes(200)}));
         let named: Vec<String> = (0..12)
             .map(|seed| {
-                let memory = json!({"kind": "decision", "summary": summary(&script, seed), "body": script.text(9_000, seed), "task_id": task_id});
+                let memory = json!({"kind": "decision", "summary": summary(script, seed), "body": script.text(9_000, seed), "task_id": task_id});
                 text(&ground.ask("memory_add", memory)["id"])
             })
             .collect();
@@ -298,7 +298,7 @@ fn memory_search() {
 
 #[test]
 fn memory_search_reads_a_long_body() {
-    for_every_script(|script| {
+    for_four_scripts(|script| {
         let ground = Ground::new();
         let body = script.text(LONGEST, 5);
         let memory = ground.ask("memory_add", json!({"kind": "fact", "summary": summary(script, 4), "body": body}));
