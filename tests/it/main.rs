@@ -1,5 +1,6 @@
 //! The one integration binary.
 
 mod ground;
+mod search;
 mod sizes;
 mod texts;
