@@ -120,9 +120,5 @@ impl Task {
 
 /// An owner in a sentence.
 pub fn called(owner: &str) -> String {
-    if owner.contains(':') {
-        format!("session {}", session::short(owner))
-    } else {
-        owner.to_owned()
-    }
+    if owner.contains(':') { format!("session {}", session::short(owner)) } else { owner.to_owned() }
 }

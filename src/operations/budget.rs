@@ -54,9 +54,7 @@ pub fn cost_of(value: &Value) -> usize {
     match value {
         Value::String(text) => cost_of_text(text) + 4,
         Value::Array(items) => 2 + items.iter().map(|item| cost_of(item) + 1).sum::<usize>(),
-        Value::Object(fields) => {
-            2 + fields.iter().map(|(name, value)| name.len() + 8 + cost_of(value)).sum::<usize>()
-        }
+        Value::Object(fields) => 2 + fields.iter().map(|(name, value)| name.len() + 8 + cost_of(value)).sum::<usize>(),
         _ => 6,
     }
 }
@@ -100,10 +98,16 @@ pub struct Part<'t> {
 ///
 /// Cut ones are named in the answer's `cut`: how many characters are shown, of how many, and the call for the rest.
 /// `rest` makes that call from the field's name and the offset.
-pub fn put_texts(answer: &mut Map<String, Value>, parts: &[Part<'_>], room: usize, rest: impl Fn(&str, usize) -> String) {
+pub fn put_texts(
+    answer: &mut Map<String, Value>,
+    parts: &[Part<'_>],
+    room: usize,
+    rest: impl Fn(&str, usize) -> String,
+) {
     const CUT_ENTRY: usize = 140;
     let costs: Vec<usize> = parts.iter().map(|part| cost_of_text(part.text)).collect();
-    let shares = fair_shares(&costs, room.saturating_sub(if costs.iter().sum::<usize>() > room { CUT_ENTRY } else { 0 }));
+    let shares =
+        fair_shares(&costs, room.saturating_sub(if costs.iter().sum::<usize>() > room { CUT_ENTRY } else { 0 }));
     let mut cut = Map::new();
     for ((part, cost), share) in parts.iter().zip(costs).zip(shares) {
         if cost <= share {
@@ -112,7 +116,10 @@ pub fn put_texts(answer: &mut Map<String, Value>, parts: &[Part<'_>], room: usiz
         }
         let shown = characters_that_fit(part.text, share.saturating_sub(CUT_ENTRY));
         answer.insert(part.name.to_owned(), json!(text::head(part.text, shown)));
-        cut.insert(part.name.to_owned(), json!({"shown": shown, "of": length(part.text), "rest": rest(part.name, shown)}));
+        cut.insert(
+            part.name.to_owned(),
+            json!({"shown": shown, "of": length(part.text), "rest": rest(part.name, shown)}),
+        );
     }
     if !cut.is_empty() {
         answer.insert("cut".to_owned(), Value::Object(cut));

@@ -42,7 +42,7 @@ pub struct MessageSend {
     #[schemars(length(max = 50), extend("x-items-check" = "message", "x-wire" = "message ids read"))]
     ack: Option<Vec<String>>,
     /// The message, at most 2,000 characters.
-    #[schemars(length(max = TEXT_MAX), extend("x-position" = true))]
+    #[schemars(length(max = TEXT_MAX))]
     text: Option<String>,
     /// A word of your own: the same call with the same key happens once.
     #[expect(dead_code, reason = "kept by call")]
@@ -172,7 +172,10 @@ async fn of_session(context: &mut Context<'_>, session_ref: &str) -> Result<Foun
     answer.insert("state".to_owned(), json!("ambiguous"));
     answer.insert("to".to_owned(), json!(session_ref));
     answer.insert("tasks".to_owned(), json!(rows));
-    answer.insert("next".to_owned(), json!("That session has several tasks; nothing was stored. Send it to one of these task ids."));
+    answer.insert(
+        "next".to_owned(),
+        json!("That session has several tasks; nothing was stored. Send it to one of these task ids."),
+    );
     Ok(Found::Nothing(answer))
 }
 

@@ -4,7 +4,8 @@
 use crate::domain::memory::Memory;
 use crate::domain::task::{Content, Task};
 use crate::error::Result;
-use crate::store::backend::{Cell, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::Cell;
 
 /// Stands between the fields of an index entry, so that no phrase reaches over the end of one. The database takes this
 /// private character for a word; a query never holds it.

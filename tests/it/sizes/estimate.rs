@@ -25,7 +25,6 @@ fn ratios(script: &Script, characters: usize) -> Vec<usize> {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers are wanted with --nocapture")]
 fn the_estimate_is_an_upper_bound_in_every_script() {
     let mut under = Vec::new();
     for script in &SCRIPTS {

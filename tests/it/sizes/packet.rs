@@ -120,7 +120,6 @@ fn move_on(ground: &Ground, task_id: &str) {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the number is wanted with --nocapture")]
 fn a_typical_resume_fits_its_budget() {
     let ground = Ground::new();
     let (task_id, version) = SHORT.make(&ground);
@@ -136,7 +135,6 @@ fn a_typical_resume_fits_its_budget() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers are wanted with --nocapture")]
 fn the_packet_does_not_grow_with_the_history() {
     for moved in [false, true] {
         let sizes = [SHORT, LONG].map(|history| {

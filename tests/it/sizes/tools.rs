@@ -58,7 +58,6 @@ fn shown(entry: &Entry) -> Value {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers are wanted with --nocapture")]
 fn the_list_of_tools_fits_its_budget() {
     let list: Vec<Value> = tools().map(shown).collect();
     for tool in &list {

@@ -1,0 +1,219 @@
+//! What the library asks of a server, answered from the list of operations. Must never know an operation by name.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, DiscoverResult,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+
+use crate::domain::session::Observed;
+use crate::domain::text;
+use crate::operation::Entry;
+use crate::operations;
+use crate::surface::mcp::calls::Calls;
+use crate::surface::mcp::observed::{Environment, observe};
+use crate::surface::mcp::resources::FIXED;
+use crate::surface::mcp::{Opener, prompts, resources, tools};
+
+/// What an agent is told at once: when to hand over, how, and how to write safely.
+pub const INSTRUCTIONS: &str = include_str!("instructions.txt");
+
+/// One connection's server.
+pub struct Handler {
+    calls: Arc<Calls>,
+    environment: Environment,
+    entries: &'static [Entry],
+    tools: Vec<Tool>,
+}
+
+impl Handler {
+    /// A server of all operations.
+    pub fn new(opener: Opener, environment: Vec<(String, String)>) -> Self {
+        Self::with_entries(opener, environment, operations::all())
+    }
+
+    /// A server of these operations.
+    pub fn with_entries(opener: Opener, environment: Vec<(String, String)>, entries: &'static [Entry]) -> Self {
+        Self {
+            calls: Arc::new(Calls::new(opener)),
+            environment: Environment::new(environment),
+            entries,
+            tools: tools::offered(entries).map(tools::tool).collect(),
+        }
+    }
+
+    fn observed(&self, context: &RequestContext<RoleServer>) -> Observed {
+        let client = context.client_info();
+        let client = client.as_ref().map(|client| (client.name.as_str(), client.version.as_str()));
+        observe(client, &context.meta, &self.environment)
+    }
+
+    async fn run(
+        &self,
+        name: &str,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let entry = tools::offered(self.entries).find(|entry| entry.name == name);
+        let entry = entry.ok_or_else(|| self.unknown_tool(name))?;
+        Ok(tools::result(self.calls.call(entry, self.observed(context), arguments).await))
+    }
+
+    fn unknown_tool(&self, name: &str) -> ErrorData {
+        let known: Vec<&str> = tools::offered(self.entries).map(|entry| entry.name).collect();
+        let shown = text::quoted(name, 60);
+        ErrorData::invalid_params(format!("Unknown tool {shown}. The tools are {}", known.join(", ")), None)
+    }
+}
+
+/// All lists are one page, so a cursor is of another server or made up.
+fn refuse_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor.as_deref()) {
+        None | Some("") => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("Unknown cursor: the list is one page", None)),
+    }
+}
+
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+/// The list as peers of each era know it: hints on how long it is good came with 2026-07-28.
+macro_rules! fixed_list {
+    ($list:ident, $items:expr, $context:expr) => {{
+        let list = $list::with_all_items($items);
+        if is_modern($context) { list.with_ttl_ms(FIXED).with_cache_scope(CacheScope::Public) } else { list }
+    }};
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("heyaira", env!("CARGO_PKG_VERSION")).with_title("HeyAira"))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = ProtocolVersion::KNOWN_VERSIONS.to_vec();
+        let found = DiscoverResult::from_server_info(versions, self.get_info());
+        Ok(found.with_ttl_ms(FIXED).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        refuse_cursor(request.as_ref())?;
+        Ok(fixed_list!(ListToolsResult, self.tools.clone(), &context))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        self.run(&request.name, arguments, &context).await.map(CallToolResponse::from)
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        refuse_cursor(request.as_ref())?;
+        Ok(fixed_list!(ListPromptsResult, prompts::list(), &context))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&request.name, request.arguments.as_ref()).map(GetPromptResponse::from)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        refuse_cursor(request.as_ref())?;
+        Ok(fixed_list!(ListResourcesResult, resources::list(), &context))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        refuse_cursor(request.as_ref())?;
+        Ok(fixed_list!(ListResourceTemplatesResult, resources::templates(), &context))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let observed = self.observed(&context);
+        let mut found = resources::read(&self.calls, self.entries, observed, &request.uri).await?;
+        if !is_modern(&context) {
+            (found.ttl_ms, found.cache_scope) = (None, None);
+        }
+        Ok(found.into())
+    }
+
+    /// A method that the library does not know, or one that it does with parameters of the wrong form.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method == "tools/call"
+            && let Some(params) = &request.params
+            && let Some(name) = params.get("name").and_then(Value::as_str)
+        {
+            // Arguments that are no object: the model that sent them is told, as for any other wrong argument.
+            let arguments = unwrapped(params.get("arguments").cloned().unwrap_or_default());
+            let mut result = self.run(name, arguments, &context).await?;
+            if !is_modern(&context) {
+                result.result_type = None;
+            }
+            let result = serde_json::to_value(result);
+            return result.map(CustomResult).map_err(|_| ErrorData::internal_error("the answer cannot be sent", None));
+        }
+        if KNOWN.contains(&request.method.as_str()) {
+            let message = format!("Invalid params: {} was sent with parameters of another form", request.method);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None))
+    }
+}
+
+/// Arguments that were sent as JSON text.
+fn unwrapped(arguments: Value) -> Value {
+    let parsed = arguments.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    parsed.filter(Value::is_object).unwrap_or(arguments)
+}
+
+/// The methods that are served.
+const KNOWN: [&str; 9] = [
+    "initialize",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];

@@ -1,0 +1,105 @@
+//! Resources: the procedures, and any task by its address. Must never serve another project's task, and reads a task
+//! only through its operation.
+
+use std::sync::Arc;
+
+use rmcp::model::{CacheScope, ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::json;
+
+use crate::domain::session::Observed;
+use crate::domain::text;
+use crate::error::{Code, Refusal};
+use crate::operation::Entry;
+use crate::surface::mcp::calls::Calls;
+use crate::surface::mcp::procedures::{self, Procedure};
+
+/// For how long the fixed lists and pages are good, in milliseconds.
+pub const FIXED: u64 = 3_600_000;
+
+const SCHEME: &str = "heyaira://";
+const MARKDOWN: &str = "text/markdown";
+const JSON: &str = "application/json";
+/// The operation behind the template.
+const READING: &str = "task_get";
+
+/// The list of resources: the pages. Tasks are found with the tools.
+pub fn list() -> Vec<Resource> {
+    let resource = |page: &&Procedure| {
+        Resource::new(address(page), page.name)
+            .with_title(page.title)
+            .with_description(page.description)
+            .with_mime_type(MARKDOWN)
+            .with_size(page.text.len() as u64)
+    };
+    procedures::ALL.iter().map(resource).collect()
+}
+
+/// The templates: a task, and a task at a version.
+pub fn templates() -> Vec<ResourceTemplate> {
+    let template = |rest: &str, name: &str, title: &str, description: &str| {
+        ResourceTemplate::new(format!("{SCHEME}{{project}}/task/{{task_id}}{rest}"), name)
+            .with_title(title)
+            .with_description(description)
+            .with_mime_type(JSON)
+    };
+    vec![
+        template("", "task", "Task", "A task of this connection's project as it stands, as task_get gives it."),
+        template("/v{version}", "task-version", "Version of a task", "A task as it was at that version."),
+    ]
+}
+
+fn address(page: &Procedure) -> String {
+    format!("{SCHEME}procedures/{}", page.name)
+}
+
+/// A task's address, taken apart.
+struct TaskAddress<'a> {
+    project: &'a str,
+    id: &'a str,
+    version: Option<&'a str>,
+}
+
+/// Reads one resource.
+pub async fn read(
+    calls: &Arc<Calls>,
+    entries: &'static [Entry],
+    observed: Observed,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    if let Some(page) = procedures::ALL.iter().find(|page| address(page) == uri) {
+        let contents = ResourceContents::text(page.text, uri).with_mime_type(MARKDOWN);
+        return Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(FIXED).with_cache_scope(CacheScope::Public));
+    }
+    let address = task_address(uri).ok_or_else(|| not_found(uri))?;
+    let entry = entries.iter().find(|entry| entry.name == READING).ok_or_else(|| not_found(uri))?;
+    if calls.project().await.map_err(|refusal| error_of(&refusal))? != address.project {
+        return Err(not_found(uri));
+    }
+    let arguments = json!({"task_id": address.id, "version": address.version});
+    let task = calls.call(entry, observed, arguments).await.map_err(|refusal| error_of(&refusal))?;
+    let contents = ResourceContents::text(task.to_string(), uri).with_mime_type(JSON);
+    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+}
+
+fn task_address(uri: &str) -> Option<TaskAddress<'_>> {
+    let mut parts = uri.strip_prefix(SCHEME)?.split('/');
+    let (project, kind, id) = (parts.next()?, parts.next()?, parts.next()?);
+    let version = match parts.next() {
+        Some(version) => Some(version.strip_prefix('v').filter(|digits| !digits.is_empty())?),
+        None => None,
+    };
+    (kind == "task" && parts.next().is_none()).then_some(TaskAddress { project, id, version })
+}
+
+fn not_found(uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("There is no resource {} here", text::quoted(uri, 120)), None)
+}
+
+/// A refusal as a protocol error: reading a resource has no other way to fail.
+fn error_of(refusal: &Refusal) -> ErrorData {
+    let message = refusal.to_string();
+    match refusal.code {
+        Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => ErrorData::resource_not_found(message, None),
+        _ => ErrorData::internal_error(message, None),
+    }
+}

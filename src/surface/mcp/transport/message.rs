@@ -1,0 +1,103 @@
+//! From one line to one message, or to the error that answers it. Must never answer a line that wants no answer, and
+//! never repeat what a client sent.
+
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What a line is.
+#[derive(Debug)]
+pub enum Parsed {
+    /// A message for the service.
+    Message(Box<ClientJsonRpcMessage>),
+    /// A bad line, and the line that answers it.
+    Bad(Vec<u8>),
+    /// Nothing that wants an answer.
+    Nothing,
+}
+
+/// What can be known of a message that is not one of ours. All other fields are skipped without a look at their
+/// strings, so that half of a surrogate pair in a text does not hide whose answer is missing.
+#[derive(Deserialize)]
+struct Head {
+    id: Option<Value>,
+    method: Option<serde::de::IgnoredAny>,
+    result: Option<serde::de::IgnoredAny>,
+    error: Option<serde::de::IgnoredAny>,
+}
+
+/// Parses one line.
+pub fn parse(line: &[u8]) -> Parsed {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Parsed::Nothing;
+    }
+    let Ok(text) = std::str::from_utf8(line) else {
+        return bad(ErrorData::parse_error("Parse error: the line is not UTF-8", None), None);
+    };
+    match serde_json::from_str::<ClientJsonRpcMessage>(text) {
+        Ok(message) => Parsed::Message(Box::new(mended(message, text))),
+        Err(error) => refuse(text, &error),
+    }
+}
+
+fn bad(error: ErrorData, id: Option<RequestId>) -> Parsed {
+    Parsed::Bad(error_line(&error, id.as_ref()))
+}
+
+/// The line of an error. Without a known id it is null, as JSON-RPC has it; the library would leave it out.
+pub fn error_line(error: &ErrorData, id: Option<&RequestId>) -> Vec<u8> {
+    let mut line = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+fn refuse(text: &str, error: &serde_json::Error) -> Parsed {
+    if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        return bad(ErrorData::invalid_request("Invalid request: send one message a line, no batch", None), None);
+    }
+    let head = match serde_json::from_str::<Head>(text) {
+        Ok(head) if text.starts_with('{') => head,
+        Err(error) if error.is_syntax() || error.is_eof() => {
+            return bad(ErrorData::parse_error("Parse error: the line is not JSON", None), None);
+        }
+        _ => return bad(ErrorData::invalid_request("Invalid request: no JSON-RPC 2.0 message", None), None),
+    };
+    if head.method.is_none() && (head.result.is_some() || head.error.is_some()) {
+        // An answer to a question that was never asked; answering it could go on for ever.
+        return Parsed::Nothing;
+    }
+    let reason = error.to_string();
+    let what = if reason.contains("surrogate") || reason.contains("hex escape") {
+        "Invalid request: a text holds half of a surrogate pair (\\ud800 to \\udfff alone); send whole characters"
+    } else if error.is_syntax() {
+        "Invalid request: the JSON is not valid"
+    } else {
+        "Invalid request: no JSON-RPC 2.0 message with a string or integer as id"
+    };
+    bad(ErrorData::invalid_request(what, None), head.id.and_then(|id| serde_json::from_value(id).ok()))
+}
+
+/// An `initialize` in a form that the library does not know comes as a custom request; every client gets an answer,
+/// so what it left out or sent in another type is filled in.
+fn mended(message: ClientJsonRpcMessage, text: &str) -> ClientJsonRpcMessage {
+    let ClientJsonRpcMessage::Request(request) = &message else {
+        return message;
+    };
+    let ClientRequest::CustomRequest(custom) = &request.request else {
+        return message;
+    };
+    if custom.method != "initialize" {
+        return message;
+    }
+    let given = serde_json::from_str::<Value>(text).unwrap_or_default();
+    let given = &given["params"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let client = &given["clientInfo"];
+    let lawful = json!({"jsonrpc": "2.0", "id": request.id, "method": "initialize", "params": {
+        "protocolVersion": text(&given["protocolVersion"]),
+        "capabilities": {},
+        "clientInfo": {"name": text(&client["name"]), "version": text(&client["version"])},
+    }});
+    serde_json::from_value(lawful).unwrap_or(message)
+}
