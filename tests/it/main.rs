@@ -7,6 +7,7 @@ mod docs;
 mod durability;
 mod end_to_end;
 mod ground;
+mod lists;
 mod program;
 mod races;
 mod search;
