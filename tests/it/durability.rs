@@ -86,26 +86,24 @@ fn traced(place: &Place, calls: impl FnOnce(&mut Server)) -> Vec<&'static str> {
     let record = place.folder.path().join("trace");
     let mut command = Command::new("strace");
     place.dress(&mut command);
-    command.args(["-f", "-qq", "-s", "4096", "-e", "trace=fdatasync,fsync,write,writev", "-e", "signal=none", "-o"]);
+    command.args(["-f", "-qq", "-s", "65536", "-e", "trace=fdatasync,fsync,write,writev", "-e", "signal=none", "-o"]);
     command.arg(&record).arg(crate::program::HEYAIRA).args(["mcp", "--project", "ledger"]);
     let mut server = Server::start(command, &place.write_context);
     calls(&mut server);
     assert_eq!(server.end(), Some(0));
     let text = fs::read_to_string(record).expect("strace wrote its record");
-    let event = |line: &str| {
-        let call = line.split_whitespace().nth(1).unwrap_or_default();
-        let flush =
-            call.starts_with("fdatasync(") || call.starts_with("fsync(") || line.contains("<... fdatasync resumed>");
-        let answers =
-            (call.starts_with("write(1,") || call.starts_with("writev(1,")) && line.contains("changed_fields");
-        // A flush counts when it has returned.
-        match (flush && line.contains("= 0"), answers) {
-            (true, _) => Some("flush"),
-            (_, true) => Some("answer"),
-            _ => None,
-        }
-    };
-    text.lines().filter_map(event).collect()
+    text.lines().flat_map(events).collect()
+}
+
+/// What one line of the record says: a flush that has returned, or the answers that one write holds.
+fn events(line: &str) -> Vec<&'static str> {
+    let call = line.split_whitespace().nth(1).unwrap_or_default();
+    let flush = ["fdatasync(", "fsync("].iter().any(|name| call.starts_with(name)) || line.contains("sync resumed>");
+    if flush && line.contains("= 0") {
+        return vec!["flush"];
+    }
+    let writes = call.starts_with("write(1,") || call.starts_with("writev(1,");
+    vec!["answer"; if writes { line.matches("changed_fields").count() } else { 0 }]
 }
 
 #[test]
