@@ -1,5 +1,6 @@
 //! What things are and which changes are lawful. No input or output, no waiting, no database, no clock of its own.
 
+pub mod change;
 pub mod checkbox;
 pub mod handoff;
 pub mod memory;
@@ -8,7 +9,7 @@ pub mod project;
 pub mod receipt;
 pub mod secret;
 pub mod session;
-pub mod task;
 pub mod takeover;
+pub mod task;
 pub mod text;
 pub mod time;

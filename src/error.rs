@@ -88,18 +88,13 @@ pub struct Refusal {
     /// What to do next, as whole sentences.
     pub next: String,
     /// Values that a program may want apart from the text.
-    pub details: Map<String, Value>,
+    pub details: Box<Map<String, Value>>,
 }
 
 impl Refusal {
     /// A refusal without details.
     pub fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            next: next.into(),
-            details: Map::new(),
-        }
+        Self { code, message: message.into(), next: next.into(), details: Box::default() }
     }
 
     /// The same refusal with one more detail.
@@ -111,11 +106,7 @@ impl Refusal {
 
     /// `invalid_argument` for one argument.
     pub fn argument(problem: impl Into<String>) -> Self {
-        Self::new(
-            Code::InvalidArgument,
-            problem,
-            "Correct it and call again. Nothing was written.",
-        )
+        Self::new(Code::InvalidArgument, problem, "Correct it and call again. Nothing was written.")
     }
 
     /// `not_found`.

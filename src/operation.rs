@@ -133,8 +133,7 @@ impl Entry {
             schema: schema::full::<T>(),
             run: |arguments, context| {
                 Box::pin(async move {
-                    let operation: T = serde_json::from_value(arguments)
-                        .map_err(|error| Refusal::internal(&error))?;
+                    let operation: T = serde_json::from_value(arguments).map_err(|error| Refusal::internal(&error))?;
                     let answer = operation.run(context).await?;
                     serde_json::to_value(answer).map_err(|error| Refusal::internal(&error))
                 })
@@ -250,9 +249,7 @@ pub struct Context<'t> {
 impl Context<'_> {
     /// The project of this call.
     pub fn project(&self) -> Result<&Project> {
-        self.project
-            .as_ref()
-            .ok_or_else(|| Refusal::internal(&"an operation without a project asked for it"))
+        self.project.as_ref().ok_or_else(|| Refusal::internal(&"an operation without a project asked for it"))
     }
 
     /// A fresh random UUID, version 4.
@@ -288,11 +285,8 @@ pub async fn call(
             })
         }
     });
-    let answer = if writes {
-        service.store.write(deadline, work).await
-    } else {
-        service.store.read(deadline, work).await
-    }?;
+    let answer =
+        if writes { service.store.write(deadline, work).await } else { service.store.read(deadline, work).await }?;
     if entry.effect == Effect::Changes || entry.effect == Effect::Adds {
         let mut last = connection.last_write.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some(Remembered { operation: entry.name, fingerprint, answer: answer.clone() });
@@ -446,12 +440,7 @@ fn check_role(connection: &Connection, entry: &Entry) -> Result<()> {
     }
     Err(Refusal::new(
         Code::Forbidden,
-        format!(
-            "{} needs the role {}, this connection has {}",
-            entry.name,
-            needed.as_str(),
-            connection.role.as_str()
-        ),
+        format!("{} needs the role {}, this connection has {}", entry.name, needed.as_str(), connection.role.as_str()),
         "Ask the owner for a connection with that role. Nothing was written.",
     ))
 }

@@ -1,6 +1,7 @@
 //! The one place that speaks SQL. `backend` knows the driver, `search` the full-text dialect; the rest is portable.
 
 pub mod backend;
+pub mod cell;
 pub mod file;
 pub mod idempotency;
 pub mod list;
@@ -8,6 +9,7 @@ pub mod memory;
 pub mod message;
 pub mod migration;
 pub mod project;
+mod queue;
 pub mod search;
 pub mod task;
 pub mod verify;

@@ -1,3 +1,4 @@
-//! The ways in. Each is a loop over the list of operations; none knows an operation by name.
+//! The ways in. Each is a loop over the list of operations; none knows a tool by name.
 
+pub mod cli;
 pub mod mcp;

@@ -144,12 +144,13 @@ create table memory (
 );
 
 create unique index memory_once on memory (project_id, fingerprint) where fingerprint is not null;
-create index memory_by_time on memory (project_id, at, memory_id);
-create index memory_by_kind on memory (project_id, kind, at, memory_id);
-create index memory_by_task on memory (task_id, kind, at, memory_id) where task_id is not null;
+create index memory_by_project on memory (project_id, memory_key);
+create index memory_by_kind on memory (project_id, kind, memory_key);
+create index memory_by_task on memory (task_id, kind, memory_key) where task_id is not null;
 
 create table message (
-    message_id text primary key,
+    message_key integer primary key,
+    message_id text not null unique,
     project_id integer not null references project (project_id),
     task_id blob not null,
     to_session text,
@@ -161,9 +162,9 @@ create table message (
     acknowledged_at integer,
     acknowledged_by text,
     text text not null
-) without rowid;
+);
 
-create index message_waiting on message (project_id, task_id, at) where acknowledged_at is null;
+create index message_waiting on message (project_id, task_id, message_key) where acknowledged_at is null;
 
 create table idempotency (
     project_id integer not null,

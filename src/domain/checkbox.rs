@@ -17,11 +17,7 @@ pub fn check_boxes(text: &str) -> Vec<CheckBox> {
 fn check_box(line: &str) -> Option<CheckBox> {
     let line = line.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = if digits > 0 {
-        line[digits..].strip_prefix(['.', ')'])
-    } else {
-        line.strip_prefix(['-', '*', '+'])
-    }?;
+    let rest = if digits > 0 { line[digits..].strip_prefix(['.', ')']) } else { line.strip_prefix(['-', '*', '+']) }?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start().strip_prefix('[')?;
     let mark = rest.chars().next()?;
     let label = rest[mark.len_utf8()..].strip_prefix(']')?;

@@ -40,7 +40,8 @@ pub fn parse_line(pasted: &str) -> Result<Line, String> {
         None => (lower.as_str(), false),
     };
     let rest = rest.trim_start_matches(|character: char| !character.is_alphanumeric());
-    let id: String = rest.chars().take_while(|character| character.is_ascii_alphanumeric() || *character == '-').collect();
+    let id: String =
+        rest.chars().take_while(|character| character.is_ascii_alphanumeric() || *character == '-').collect();
     let after = rest[id.len()..].trim_start_matches(|character: char| !character.is_alphanumeric());
     let id = id.trim_end_matches('-').to_owned();
     let hex = id.chars().filter(char::is_ascii_hexdigit).count();
@@ -231,7 +232,10 @@ fn memories_exist(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             ("handoff_next", &subject.content.handoff_next),
             ("handoff_completed", &subject.content.handoff_completed),
         ];
-        let field = fields.into_iter().find(|(_, text)| text.contains(id.as_str())).map_or("handoff_blockers", |(name, _)| name);
+        let field = fields
+            .into_iter()
+            .find(|(_, text)| text.contains(id.as_str()))
+            .map_or("handoff_blockers", |(name, _)| name);
         findings.push(finding("memories-exist", level, field, fix));
     }
     if !subject.unnamed_decisions.is_empty() {

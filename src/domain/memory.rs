@@ -32,6 +32,8 @@ impl MemoryKind {
 /// A memory.
 #[derive(Clone, Debug)]
 pub struct Memory {
+    /// Its place in the order of adding, 0 before it is added.
+    pub memory_key: i64,
     /// `m-` and 8 hex characters.
     pub memory_id: String,
     /// Its sort.
@@ -75,7 +77,9 @@ pub fn named_ids<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
             let id = text.get(start..start + 10).filter(|id| id_problem(id).is_none());
             let after = text.get(start + 10..).and_then(|rest| rest.chars().next());
             let stands_alone = |neighbour: Option<char>| {
-                neighbour.is_none_or(|character| !(character.is_ascii_alphanumeric() || character == '-' || character == '_'))
+                neighbour.is_none_or(|character| {
+                    !(character.is_ascii_alphanumeric() || character == '-' || character == '_')
+                })
             };
             if let Some(id) = id
                 && stands_alone(before)

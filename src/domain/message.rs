@@ -17,5 +17,8 @@ pub fn recipient_problem(given: &str) -> Option<String> {
     if task::pointer_problem(given).is_none() || session::session_ref_problem(given).is_none() {
         return None;
     }
-    Some(format!("{} is neither a task id (whole or its first 8) nor a session reference such as codex:<id>", text::quoted(given, 60)))
+    Some(format!(
+        "{} is neither a task id (whole or its first 8) nor a session reference such as codex:<id>",
+        text::quoted(given, 60)
+    ))
 }

@@ -8,6 +8,9 @@ use uuid::Uuid;
 use crate::domain::secret::PIN_LENGTH;
 use crate::error::{Code, Refusal, Result};
 
+/// 32 letters without look-alikes; 16 of them carry 80 bits.
+const PIN_LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+
 /// The deployment: one database.
 #[derive(Clone, Debug)]
 pub struct Instance {
@@ -57,22 +60,12 @@ impl Project {
     }
 
     fn pin(&self, instance: &Instance) -> Result<String> {
-        let mut mac = self.mac(instance)?;
-        self.feed(&mut mac, instance);
-        let digest = mac.finalize().into_bytes();
-        // 32 letters without look-alikes; 16 of them carry 80 bits.
-        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-        Ok(digest.iter().take(PIN_LENGTH).map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
-    }
-
-    fn mac(&self, instance: &Instance) -> Result<Hmac<Sha256>> {
-        Hmac::<Sha256>::new_from_slice(&instance.pin_key).map_err(|error| Refusal::internal(&error))
-    }
-
-    fn feed(&self, mac: &mut Hmac<Sha256>, instance: &Instance) {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&instance.pin_key).map_err(|error| Refusal::internal(&error))?;
         mac.update(instance.id.as_bytes());
         mac.update(self.slug.as_bytes());
         mac.update(&self.generation.to_be_bytes());
+        let digest = mac.finalize().into_bytes();
+        Ok(digest.iter().take(PIN_LENGTH).map(|byte| char::from(PIN_LETTERS[usize::from(byte % 32)])).collect())
     }
 
     /// Refuses a `write_context` of another place, naming which part differs and never the right value of the pin.
@@ -99,7 +92,10 @@ impl Project {
         if self.archived && !administers {
             return Err(Refusal::not_allowed(
                 format!("project {} is archived", self.slug),
-                format!("The owner can open it again: heyaira project archive {} --undo. Nothing was written.", self.slug),
+                format!(
+                    "The owner can open it again: heyaira project archive {} --undo. Nothing was written.",
+                    self.slug
+                ),
             ));
         }
         Ok(())

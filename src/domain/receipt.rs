@@ -93,11 +93,7 @@ impl Receipt {
     /// The receipt to keep: missing facts are filled from what the client told (marked observed), then from the same
     /// session's previous receipt since its takeover (marked carried).
     pub fn kept(mut self, version: i64, observed: &Observed, previous: Option<&KeptReceipt>) -> Result<KeptReceipt> {
-        let told = [
-            ("session_ref", &observed.session_ref),
-            ("harness", &observed.harness),
-            ("model", &observed.model),
-        ];
+        let told = [("session_ref", &observed.session_ref), ("harness", &observed.harness), ("model", &observed.model)];
         let mut marks = (Vec::new(), Vec::new());
         for (name, field) in self.fields_mut() {
             let fact = told.iter().find(|(one, _)| *one == name).and_then(|(_, fact)| (*fact).clone());

@@ -1,6 +1,6 @@
 //! Secrets that no stored text may hold. Must never repeat the secret it found.
 //!
-//! Refused here from the start: HeyAira's own write contexts and tokens. Rules for other providers' keys go beside
+//! Refused here from the start: `HeyAira`'s own write contexts and tokens. Rules for other providers' keys go beside
 //! them, as further rows of [`SORTS`].
 
 use serde_json::{Map, Value};
@@ -15,16 +15,8 @@ struct Sort {
 }
 
 const SORTS: [Sort; 2] = [
-    Sort {
-        name: "a HeyAira write_context",
-        mend: "[REDACTED:write-context]",
-        find: find_write_context,
-    },
-    Sort {
-        name: "a HeyAira token",
-        mend: "[REDACTED:heyaira-token]",
-        find: find_token,
-    },
+    Sort { name: "a HeyAira write_context", mend: "[REDACTED:write-context]", find: find_write_context },
+    Sort { name: "a HeyAira token", mend: "[REDACTED:heyaira-token]", find: find_token },
 ];
 
 /// The length of the random part of a token in characters.
@@ -34,7 +26,7 @@ pub const TOKEN_PREFIX: &str = "hya_";
 /// The length of a pin in characters.
 pub const PIN_LENGTH: usize = 16;
 
-/// Refuses arguments that hold one of HeyAira's own secrets anywhere but in `write_context`.
+/// Refuses arguments that hold one of `HeyAira`'s own secrets anywhere but in `write_context`.
 pub fn refuse_own(arguments: &Map<String, Value>) -> Result<()> {
     arguments
         .iter()
@@ -46,9 +38,9 @@ fn refuse_in(field: &str, value: &Value) -> Result<()> {
     match value {
         Value::String(text) => refuse_text(field, text),
         Value::Array(items) => items.iter().try_for_each(|item| refuse_in(field, item)),
-        Value::Object(fields) => fields
-            .iter()
-            .try_for_each(|(name, value)| refuse_in(&format!("{field}.{name}"), value)),
+        Value::Object(fields) => {
+            fields.iter().try_for_each(|(name, value)| refuse_in(&format!("{field}.{name}"), value))
+        }
         _ => Ok(()),
     }
 }
@@ -73,7 +65,7 @@ fn refuse_text(field: &str, text: &str) -> Result<()> {
 fn find_write_context(text: &str) -> Option<usize> {
     text.match_indices('#').find_map(|(hash, _)| {
         let pin = text[hash + 1..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let before = text[..hash].as_bytes();
+        let before = &text.as_bytes()[..hash];
         let at = before.len().checked_sub(9)?;
         let is_instance = before[at] == b'@' && before[at + 1..].iter().all(u8::is_ascii_hexdigit);
         let slug = before[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();

@@ -27,11 +27,16 @@ pub fn session_ref_problem(text: &str) -> Option<String> {
         return Some(format!("{quoted} holds a line break or control character"));
     }
     let Some((harness, id)) = text.split_once(':') else {
-        return Some(format!("{quoted} is no session reference: write <harness>:<native id>, e.g. claude-code:0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31, or label:<words>"));
+        return Some(format!(
+            "{quoted} is no session reference: write <harness>:<native id>, e.g. claude-code:0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31, or label:<words>"
+        ));
     };
-    let lawful = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_.".contains(character);
+    let lawful =
+        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || "-_.".contains(character);
     if harness.is_empty() || !harness.chars().all(lawful) {
-        return Some(format!("{quoted} has no harness in front: write e.g. claude-code:<id>, codex:<id> or label:<words>"));
+        return Some(format!(
+            "{quoted} has no harness in front: write e.g. claude-code:<id>, codex:<id> or label:<words>"
+        ));
     }
     if id.trim().is_empty() {
         return Some(format!("{quoted} has nothing after the colon"));

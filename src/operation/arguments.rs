@@ -15,7 +15,12 @@ const PROBLEMS_SHOWN: usize = 20;
 ///
 /// `null` counts as not given; for reading operations so does an empty text. Numbers in quotes, and arrays or
 /// objects sent as JSON text, are taken where the schema wants the real type.
-pub fn parse(schema: &Map<String, Value>, reads: bool, by_person: bool, arguments: Value) -> Result<Map<String, Value>> {
+pub fn parse(
+    schema: &Map<String, Value>,
+    reads: bool,
+    by_person: bool,
+    arguments: Value,
+) -> Result<Map<String, Value>> {
     let given = match arguments {
         Value::Object(given) => given,
         Value::Null => Map::new(),
@@ -170,7 +175,7 @@ impl Problems {
         }
         if self.found.len() > before && !self.mentions(name) {
             // So that a required list is not reported missing as well.
-            self.found[before].0 = name.to_owned();
+            name.clone_into(&mut self.found[before].0);
         }
         Some(Value::Array(checked))
     }
@@ -188,7 +193,9 @@ impl Problems {
         let mut checked = Map::new();
         for (key, field) in schema::fields(inner) {
             let value = given.get(key).filter(|value| !value.is_null());
-            if let Some(value) = value.and_then(|value| self.field(&format!("{name}.{key}"), &schema::settled(field), value, false)) {
+            if let Some(value) =
+                value.and_then(|value| self.field(&format!("{name}.{key}"), &schema::settled(field), value, false))
+            {
                 checked.insert(key.clone(), value);
             }
         }

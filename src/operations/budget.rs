@@ -3,19 +3,50 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::text::{self, estimated_tokens, length};
+use crate::domain::text::{self, TokenEstimate, length};
 
 /// What a default answer may cost. One unit is a byte of JSON; a token counts as 2.56 of them, so that one number
 /// stands for both limits of the contract (10,240 bytes, 4,000 tokens).
 pub const ANSWER: usize = 9_800;
 
+/// The cost of a text inside an answer, character by character, as JSON writes it.
+#[derive(Default)]
+struct Cost {
+    bytes: usize,
+    tokens: TokenEstimate,
+}
+
+impl Cost {
+    fn add(&mut self, character: char) {
+        match character {
+            '"' | '\\' => self.escaped(&[character]),
+            '\n' => self.escaped(&['n']),
+            '\r' => self.escaped(&['r']),
+            '\t' => self.escaped(&['t']),
+            '\0'..='\x1f' => self.escaped(&['u', '0', '0', '1', 'f']),
+            _ => {
+                self.bytes += character.len_utf8();
+                self.tokens.push(character);
+            }
+        }
+    }
+
+    fn escaped(&mut self, rest: &[char]) {
+        self.bytes += 1 + rest.len();
+        self.tokens.push('\\');
+        rest.iter().for_each(|character| self.tokens.push(*character));
+    }
+
+    fn total(&self) -> usize {
+        self.bytes.max(self.tokens.tokens() * 64 / 25)
+    }
+}
+
 /// What a text costs inside an answer.
 pub fn cost_of_text(text: &str) -> usize {
-    let escapes = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | 0..=31)).count();
-    let bytes = text.len() + escapes + text.bytes().filter(|byte| *byte < 32 && !matches!(byte, b'\n' | b'\t' | b'\r')).count() * 4;
-    // An escape is a token more where a line ends.
-    let tokens = estimated_tokens(text) + escapes / 2;
-    bytes.max(tokens * 64 / 25)
+    let mut cost = Cost::default();
+    text.chars().for_each(|character| cost.add(character));
+    cost.total()
 }
 
 /// What a value costs as compact JSON.
@@ -23,9 +54,7 @@ pub fn cost_of(value: &Value) -> usize {
     match value {
         Value::String(text) => cost_of_text(text) + 4,
         Value::Array(items) => 2 + items.iter().map(|item| cost_of(item) + 1).sum::<usize>(),
-        Value::Object(fields) => {
-            2 + fields.iter().map(|(name, value)| name.len() + 8 + cost_of(value)).sum::<usize>()
-        }
+        Value::Object(fields) => 2 + fields.iter().map(|(name, value)| name.len() + 8 + cost_of(value)).sum::<usize>(),
         _ => 6,
     }
 }
@@ -49,19 +78,12 @@ pub fn rows_that_fit(rows: Vec<Value>, room: usize) -> (Vec<Value>, usize) {
 
 /// How many characters of `text` fit into `room`.
 pub fn characters_that_fit(text: &str, room: usize) -> usize {
-    if cost_of_text(text) <= room {
-        return length(text);
-    }
-    let (mut least, mut most) = (0, length(text));
-    while least < most {
-        let middle = (least + most).div_ceil(2);
-        if cost_of_text(text::head(text, middle)) <= room {
-            least = middle;
-        } else {
-            most = middle - 1;
-        }
-    }
-    least
+    let mut cost = Cost::default();
+    let fitting = text.chars().take_while(|character| {
+        cost.add(*character);
+        cost.total() <= room
+    });
+    fitting.count()
 }
 
 /// One long text of an answer.
@@ -76,10 +98,16 @@ pub struct Part<'t> {
 ///
 /// Cut ones are named in the answer's `cut`: how many characters are shown, of how many, and the call for the rest.
 /// `rest` makes that call from the field's name and the offset.
-pub fn put_texts(answer: &mut Map<String, Value>, parts: &[Part<'_>], room: usize, rest: impl Fn(&str, usize) -> String) {
+pub fn put_texts(
+    answer: &mut Map<String, Value>,
+    parts: &[Part<'_>],
+    room: usize,
+    rest: impl Fn(&str, usize) -> String,
+) {
     const CUT_ENTRY: usize = 140;
     let costs: Vec<usize> = parts.iter().map(|part| cost_of_text(part.text)).collect();
-    let shares = fair_shares(&costs, room.saturating_sub(if costs.iter().sum::<usize>() > room { CUT_ENTRY } else { 0 }));
+    let shares =
+        fair_shares(&costs, room.saturating_sub(if costs.iter().sum::<usize>() > room { CUT_ENTRY } else { 0 }));
     let mut cut = Map::new();
     for ((part, cost), share) in parts.iter().zip(costs).zip(shares) {
         if cost <= share {
@@ -88,7 +116,10 @@ pub fn put_texts(answer: &mut Map<String, Value>, parts: &[Part<'_>], room: usiz
         }
         let shown = characters_that_fit(part.text, share.saturating_sub(CUT_ENTRY));
         answer.insert(part.name.to_owned(), json!(text::head(part.text, shown)));
-        cut.insert(part.name.to_owned(), json!({"shown": shown, "of": length(part.text), "rest": rest(part.name, shown)}));
+        cut.insert(
+            part.name.to_owned(),
+            json!({"shown": shown, "of": length(part.text), "rest": rest(part.name, shown)}),
+        );
     }
     if !cut.is_empty() {
         answer.insert("cut".to_owned(), Value::Object(cut));

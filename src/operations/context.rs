@@ -47,7 +47,8 @@ impl Operation for ContinuityContext {
 async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Value> {
     let project = context.project()?.clone();
     let counts = project::counts(context.transaction, project.project_id).await?;
-    let counts: Map<String, Value> = counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), json!(count))).collect();
+    let counts: Map<String, Value> =
+        counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), json!(count))).collect();
     let mut answer = Map::new();
     answer.insert("project".to_owned(), json!(project.slug));
     answer.insert("language".to_owned(), json!(project.language));

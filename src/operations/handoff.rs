@@ -103,7 +103,9 @@ async fn findings(
         && receipt.is_none()
     {
         let last = version::last_receipt(context.transaction, task.task_id, task.version).await?;
-        receipt = last.filter(|last| last.version > task.marks.takeover_version).map(|last| last.receipt);
+        // A handoff that was taken over is still checked with the receipt that came with it.
+        let is_new = task.marks.next_version > 0;
+        receipt = last.filter(|last| !is_new || last.version >= task.marks.takeover_version).map(|last| last.receipt);
     }
     let ids = handoff::memories_named(content);
     let mut named = Vec::with_capacity(ids.len());
@@ -149,8 +151,10 @@ pub(crate) async fn warnings(context: &mut Context<'_>, task: &Task, touched: &[
     let is_handoff = touched.contains(&"handoff_next") || touched.contains(&"work_receipt");
     Ok(findings
         .into_iter()
-        .filter(|finding| touched.iter().any(|field| finding.field == *field))
-        .filter(|finding| is_handoff || finding.rule != "receipt-complete")
+        .filter(|finding| {
+            let lacks_receipt = is_handoff && finding.rule == "receipt-complete";
+            lacks_receipt || touched.iter().any(|field| finding.field == *field)
+        })
         .take(WARNINGS)
         .map(|finding| json!({"rule": finding.rule, "field": finding.field, "fix": finding.fix}))
         .collect())

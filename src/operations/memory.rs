@@ -63,10 +63,8 @@ impl Operation for MemoryAdd {
             Some(reference) => Some(load(context, reference).await?),
             None => None,
         };
-        if let Some(old) = &self.supersedes {
-            check_superseded(context, old).await?;
-        }
         let new = Memory {
+            memory_key: 0,
             memory_id: free_id(context).await?,
             kind: self.kind.as_str().to_owned(),
             summary: self.summary,
@@ -76,20 +74,21 @@ impl Operation for MemoryAdd {
             supersedes: self.supersedes,
             superseded_by: None,
             caller: context.connection.caller.clone(),
-            session_ref: context.observed.session_ref.clone().or_else(|| owner_session(task.as_ref())),
+            session_ref: context.observed.session_ref.clone(),
             at: context.now,
         };
+        if let Some(id) = identical(context, &new).await? {
+            return Ok(json!({"id": id, "existing": true}));
+        }
+        if let Some(old) = &new.supersedes {
+            check_superseded(context, old).await?;
+        }
         let existing = insert(context, &new, task.as_ref().map_or(0, |task| task.version)).await?;
         Ok(match existing {
             Some(id) => json!({"id": id, "existing": true}),
             None => json!({"id": new.memory_id}),
         })
     }
-}
-
-/// A client that tells no session writes for the task's owner, if that is one.
-fn owner_session(task: Option<&Task>) -> Option<String> {
-    task?.content.owner.clone().filter(|owner| owner.contains(':'))
 }
 
 async fn check_superseded(context: &mut Context<'_>, old: &str) -> Result<()> {
@@ -101,13 +100,16 @@ async fn check_superseded(context: &mut Context<'_>, old: &str) -> Result<()> {
         None => Ok(()),
         Some(newer) => Err(Refusal::not_allowed(
             format!("{old} is superseded by {newer} already"),
-            format!("Supersede {newer} instead, after reading it: memory_search ids={newer}. Nothing was written.")),
-        ),
+            format!("Supersede {newer} instead, after reading it: memory_search ids={newer}. Nothing was written."),
+        )),
     }
 }
 
 fn unknown(id: &str) -> Refusal {
-    Refusal::not_found(format!("no memory {id} in this project"), "memory_search finds memories by words; check the id.")
+    Refusal::not_found(
+        format!("no memory {id} in this project"),
+        "memory_search finds memories by words; check the id.",
+    )
 }
 
 async fn free_id(context: &mut Context<'_>) -> Result<String> {
@@ -120,14 +122,27 @@ async fn free_id(context: &mut Context<'_>) -> Result<String> {
     Err(Refusal::internal(&"no free memory id in 64 draws"))
 }
 
+/// What makes two memories the same; results are never the same.
+fn fingerprint(memory: &Memory) -> Option<[u8; 32]> {
+    let is_result = memory.kind == MemoryKind::Result.as_str();
+    let text = json!([memory.kind, memory.task_id, memory.summary, memory.body]).to_string();
+    (!is_result).then(|| Sha256::digest(text).into())
+}
+
+async fn identical(context: &mut Context<'_>, new: &Memory) -> Result<Option<String>> {
+    let project_id = context.project()?.project_id;
+    match fingerprint(new) {
+        Some(fingerprint) => memory::identical(context.transaction, project_id, fingerprint).await,
+        None => Ok(None),
+    }
+}
+
 async fn insert(context: &mut Context<'_>, new: &Memory, task_version: i64) -> Result<Option<String>> {
-    let is_result = new.kind == MemoryKind::Result.as_str();
-    let digest = Sha256::digest(json!([new.kind, new.task_id, new.summary, new.body]).to_string());
     let origin = Origin {
         project_id: context.project()?.project_id,
         connection: &context.connection.id,
         task_version,
-        fingerprint: (!is_result).then(|| digest.into()),
+        fingerprint: fingerprint(new),
     };
     memory::insert(context.transaction, new, &origin).await
 }
@@ -135,6 +150,7 @@ async fn insert(context: &mut Context<'_>, new: &Memory, task_version: i64) -> R
 /// Adds the result of an update as a memory; answers its id.
 pub(crate) async fn add_result(context: &mut Context<'_>, task: &Task, body: String, actor: &Actor) -> Result<String> {
     let new = Memory {
+        memory_key: 0,
         memory_id: free_id(context).await?,
         kind: MemoryKind::Result.as_str().to_owned(),
         summary: task.content.summary.clone(),
@@ -206,7 +222,7 @@ impl Operation for MemorySearch {
             ..Filter::default()
         };
         let wanted = limit.unwrap_or(20);
-        let behind = after.as_ref().map(|(keys, id)| (keys.first().copied().unwrap_or_default(), id.as_str()));
+        let behind = after.and_then(|(keys, _)| keys.first().copied());
         let mut found = memory::page(context.transaction, project.project_id, &filter, behind, wanted + 1).await?;
         let total = memory::total(context.transaction, project.project_id, &filter, TOTAL_EXACT + 1).await?;
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
@@ -221,7 +237,7 @@ impl Operation for MemorySearch {
         if (has_more || left > 0)
             && let Some(last) = rows.len().checked_sub(1).and_then(|last| found.get(last))
         {
-            answer.insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.at.0], &last.memory_id)));
+            answer.insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.memory_key], &last.memory_id)));
         }
         answer.insert("memories".to_owned(), Value::Array(rows));
         Ok(Value::Object(answer))
@@ -285,7 +301,10 @@ async fn whole(context: &mut Context<'_>, ids: &[String]) -> Result<Value> {
     answer.insert("shown".to_owned(), json!(rows.len()));
     answer.insert("memories".to_owned(), Value::Array(rows));
     if !rest.is_empty() {
-        answer.insert("rest".to_owned(), json!({"ids": rest, "next": "memory_search with these ids, one at a time if they are long"}));
+        answer.insert(
+            "rest".to_owned(),
+            json!({"ids": rest, "next": "memory_search with these ids, one at a time if they are long"}),
+        );
     }
     Ok(Value::Object(answer))
 }

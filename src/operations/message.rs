@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::domain::message::KEPT_DAYS;
-use crate::domain::session;
 use crate::domain::task::{Task, pointer_problem};
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
@@ -42,7 +41,7 @@ pub struct MessageSend {
     #[schemars(length(max = 50), extend("x-items-check" = "message", "x-wire" = "message ids read"))]
     ack: Option<Vec<String>>,
     /// The message, at most 2,000 characters.
-    #[schemars(length(max = TEXT_MAX), extend("x-position" = true))]
+    #[schemars(length(max = TEXT_MAX))]
     text: Option<String>,
     /// A word of your own: the same call with the same key happens once.
     #[expect(dead_code, reason = "kept by call")]
@@ -172,7 +171,10 @@ async fn of_session(context: &mut Context<'_>, session_ref: &str) -> Result<Foun
     answer.insert("state".to_owned(), json!("ambiguous"));
     answer.insert("to".to_owned(), json!(session_ref));
     answer.insert("tasks".to_owned(), json!(rows));
-    answer.insert("next".to_owned(), json!("That session has several tasks; nothing was stored. Send it to one of these task ids."));
+    answer.insert(
+        "next".to_owned(),
+        json!("That session has several tasks; nothing was stored. Send it to one of these task ids."),
+    );
     Ok(Found::Nothing(answer))
 }
 
@@ -213,7 +215,7 @@ fn in_short(found: &[Message], with_task: bool) -> Vec<Value> {
             row.insert("task".to_owned(), json!(crate::domain::task::short_id(one.task_id)));
         }
         if let Some(from) = &one.from_session {
-            row.insert("from".to_owned(), json!(session::short(from)));
+            row.insert("from".to_owned(), json!(from));
         }
         row.insert("caller".to_owned(), json!(one.caller));
         row.insert("at".to_owned(), json!(one.at.rfc3339()));

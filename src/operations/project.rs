@@ -22,7 +22,9 @@ fn shown(project: &Project) -> Value {
 
 async fn load(context: &mut Context<'_>, slug: &str) -> Result<Project> {
     let (_, found) = project::identity(context.transaction, Some(slug)).await?;
-    found.ok_or_else(|| Refusal::not_found(format!("no project {slug} here"), "heyaira project list names the projects."))
+    found.ok_or_else(|| {
+        Refusal::not_found(format!("no project {slug} here"), "heyaira project list names the projects.")
+    })
 }
 
 /// Create a project.
@@ -77,7 +79,10 @@ fn checked_language(language: String) -> Result<String> {
     if fits {
         return Ok(language);
     }
-    Err(Refusal::argument(format!("language {} is no language tag such as en, ja or pt-BR", crate::domain::text::quoted(&language, 40))))
+    Err(Refusal::argument(format!(
+        "language {} is no language tag such as en, ja or pt-BR",
+        crate::domain::text::quoted(&language, 40)
+    )))
 }
 
 /// List the projects of this instance.
@@ -184,7 +189,10 @@ pub fn check_resource(resource: &str) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(Refusal::argument(format!("resource {} is no URI such as https://heyaira.example.org", crate::domain::text::quoted(resource, 80))))
+    Err(Refusal::argument(format!(
+        "resource {} is no URI such as https://heyaira.example.org",
+        crate::domain::text::quoted(resource, 80)
+    )))
 }
 
 /// Archive a project: it can be read, not written.
@@ -237,7 +245,10 @@ impl Operation for ProjectPurge {
         if self.confirm.as_deref() != Some(found.slug.as_str()) {
             return Err(Refusal::not_allowed(
                 format!("purging removes project {} for ever, with its whole history", found.slug),
-                format!("Make a backup, then confirm: heyaira project purge {0} --confirm {0}. Nothing was removed.", found.slug),
+                format!(
+                    "Make a backup, then confirm: heyaira project purge {0} --confirm {0}. Nothing was removed.",
+                    found.slug
+                ),
             ));
         }
         let tasks = project::purge(context.transaction, found.project_id).await?;
@@ -255,7 +266,7 @@ pub struct ProfileShow {
 
 impl Operation for ProfileShow {
     const NAME: &'static str = "profile_show";
-    const COMMAND: &'static str = "profile show";
+    const COMMAND: &'static str = "profile";
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;

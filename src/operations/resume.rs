@@ -106,7 +106,10 @@ async fn state(
         next = Some(format!("This task is {}. {}", task.content.status, task.reopen_hint()));
     }
     if line.version.is_none() {
-        answer.insert("note".to_owned(), json!("The line names no version: what changed since it was written cannot be told."));
+        answer.insert(
+            "note".to_owned(),
+            json!("The line names no version: what changed since it was written cannot be told."),
+        );
     }
     if let Some(next) = next {
         answer.insert("next".to_owned(), json!(next));
@@ -141,7 +144,8 @@ async fn moved(context: &mut Context<'_>, task: &Task, from: i64) -> Result<Valu
 }
 
 fn change(one: &Version) -> Value {
-    let mut row = json!({"v": one.version, "who": session::short(one.who()), "at": one.at.to_minute(), "fields": one.changed});
+    let mut row =
+        json!({"v": one.version, "who": session::short(one.who()), "at": one.at.to_minute(), "fields": one.changed});
     if one.act != "update"
         && let Some(fields) = row.as_object_mut()
     {

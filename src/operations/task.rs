@@ -119,7 +119,12 @@ pub(crate) async fn check_version(
 }
 
 /// The refusal of a stale write: who wrote since, what, and what the caller should do.
-async fn conflict(context: &mut Context<'_>, task: &Task, expected: i64, asked: &Map<String, Value>) -> Result<Refusal> {
+async fn conflict(
+    context: &mut Context<'_>,
+    task: &Task,
+    expected: i64,
+    asked: &Map<String, Value>,
+) -> Result<Refusal> {
     let short = task.short_id();
     let at = format!("task {short} is at version {}, you sent {expected}", task.version);
     let refuse = |message: String, next: String| {
@@ -138,21 +143,28 @@ async fn conflict(context: &mut Context<'_>, task: &Task, expected: i64, asked: 
     let stored = task.content.fields();
     for (name, value) in asked.iter().filter(|(name, _)| changed.contains(name)) {
         if let Some(now) = stored.get(name) {
-            both.push(format!("{name} is {} (you sent {})", text::quoted_value(now, 80), text::quoted_value(value, 80)));
+            both.push(format!(
+                "{name} is {} (you sent {})",
+                text::quoted_value(now, 80),
+                text::quoted_value(value, 80)
+            ));
         }
     }
     let mut message = format!("{at}. {}", told(context, task, &shown, all.len()));
     let taken = all.iter().find(|one| one.version == task.marks.takeover_version).map(Version::who);
-    let someone_else = task.marks.takeover_by.as_deref().filter(|by| {
-        task.marks.takeover_version > expected && context.observed.session_ref.as_deref() != Some(by)
-    });
+    let someone_else = task
+        .marks
+        .takeover_by
+        .as_deref()
+        .filter(|by| task.marks.takeover_version > expected && context.observed.session_ref.as_deref() != Some(by));
     if crate::domain::task::stored_values_equal(task, asked) {
         message.push_str(" The stored version has exactly these values");
         let next = "If you sent this update before, it was accepted then: go on from the current version.";
         return Ok(with_changes(refuse(message, next.to_owned()), &all));
     }
     if let (Some(by), Some(_)) = (someone_else, taken) {
-        message = format!("{}: {} has taken it over", message.trim_end_matches('.'), crate::domain::takeover::called(by));
+        message =
+            format!("{}: {} has taken it over", message.trim_end_matches('.'), crate::domain::takeover::called(by));
         let next = "Do not continue this task; tell the owner.";
         return Ok(with_changes(refuse(message, next.to_owned()), &all));
     }
@@ -161,7 +173,10 @@ async fn conflict(context: &mut Context<'_>, task: &Task, expected: i64, asked: 
         format!("Read nothing more: send the same update with expected_version {}.", task.version)
     } else {
         message = format!("{}. Both set {}", message.trim_end_matches('.'), both.join("; "));
-        format!("Merge: task_get task_id={short} since_version={expected}, then send the merged update with expected_version {}.", task.version)
+        format!(
+            "Merge: task_get task_id={short} since_version={expected}, then send the merged update with expected_version {}.",
+            task.version
+        )
     };
     Ok(with_changes(refuse(message, next), &all))
 }
@@ -199,7 +214,13 @@ fn told(_context: &Context<'_>, task: &Task, shown: &[Version], count: usize) ->
             let list: Vec<String> = several
                 .iter()
                 .map(|one| {
-                    format!("v{} by {}, {}, set {}", one.version, crate::domain::session::short(one.who()), one.at, fields(one))
+                    format!(
+                        "v{} by {}, {}, set {}",
+                        one.version,
+                        crate::domain::session::short(one.who()),
+                        one.at,
+                        fields(one)
+                    )
                 })
                 .collect();
             format!("{}{more}", list.join("; "))

@@ -4,18 +4,18 @@
 //! The interface is async so that a second backend can wait on a network. On `SQLite` no future ever waits:
 //! readers poll it inline, the writer thread polls a batch of them inside one transaction.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
-use tokio::sync::oneshot;
 
 use crate::error::{Code, Refusal, Result};
+use crate::store::cell::{Cell, Row};
+use crate::store::queue::{Queue, lock};
 use crate::store::{file, migration};
 
 /// The oldest `SQLite` that does not corrupt a WAL reset with several connections (fixed in 3.51.3).
@@ -25,117 +25,12 @@ const GROUP_LIMIT: usize = 256;
 /// How many idle read connections are kept.
 const READERS_KEPT: usize = 4;
 
-/// One value of a row or a statement.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
-    /// SQL NULL.
-    Null,
-    /// A whole number; booleans are 0 and 1, times are microseconds since 1970.
-    Integer(i64),
-    /// Text.
-    Text(String),
-    /// Bytes; ids are 16 of them.
-    Bytes(Vec<u8>),
-}
-
-macro_rules! cell_from {
-    ($($type:ty => |$value:ident| $cell:expr),* $(,)?) => {
-        $(impl From<$type> for Cell { fn from($value: $type) -> Self { $cell } })*
-    };
-}
-
-cell_from! {
-    i64 => |value| Self::Integer(value),
-    bool => |value| Self::Integer(i64::from(value)),
-    &str => |value| Self::Text(value.to_owned()),
-    String => |value| Self::Text(value),
-    &String => |value| Self::Text(value.clone()),
-    uuid::Uuid => |value| Self::Bytes(value.as_bytes().to_vec()),
-    [u8; 32] => |value| Self::Bytes(value.to_vec()),
-}
-
-impl<T: Into<Self>> From<Option<T>> for Cell {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
-    }
-}
-
-/// One row of an answer; columns are read by position.
-#[derive(Debug)]
-pub struct Row(Vec<Cell>);
-
-impl Row {
-    /// A whole number; NULL is an error of the schema.
-    pub fn integer(&self, column: usize) -> Result<i64> {
-        match self.0.get(column) {
-            Some(Cell::Integer(value)) => Ok(*value),
-            other => Err(unexpected(column, other)),
-        }
-    }
-
-    /// A whole number or NULL.
-    pub fn maybe_integer(&self, column: usize) -> Result<Option<i64>> {
-        match self.0.get(column) {
-            Some(Cell::Null) => Ok(None),
-            _ => self.integer(column).map(Some),
-        }
-    }
-
-    /// Text.
-    pub fn text(&self, column: usize) -> Result<String> {
-        match self.0.get(column) {
-            Some(Cell::Text(value)) => Ok(value.clone()),
-            other => Err(unexpected(column, other)),
-        }
-    }
-
-    /// Text or NULL.
-    pub fn maybe_text(&self, column: usize) -> Result<Option<String>> {
-        match self.0.get(column) {
-            Some(Cell::Null) => Ok(None),
-            _ => self.text(column).map(Some),
-        }
-    }
-
-    /// Bytes.
-    pub fn bytes(&self, column: usize) -> Result<&[u8]> {
-        match self.0.get(column) {
-            Some(Cell::Bytes(value)) => Ok(value),
-            other => Err(unexpected(column, other)),
-        }
-    }
-
-    /// A UUID.
-    pub fn uuid(&self, column: usize) -> Result<uuid::Uuid> {
-        let bytes = self.bytes(column)?;
-        uuid::Uuid::from_slice(bytes).map_err(|error| Refusal::internal(&error))
-    }
-
-    /// A UUID or NULL.
-    pub fn maybe_uuid(&self, column: usize) -> Result<Option<uuid::Uuid>> {
-        match self.0.get(column) {
-            Some(Cell::Null) => Ok(None),
-            _ => self.uuid(column).map(Some),
-        }
-    }
-}
-
-fn unexpected(column: usize, cell: Option<&Cell>) -> Refusal {
-    let kind = match cell {
-        None => "nothing",
-        Some(Cell::Null) => "NULL",
-        Some(Cell::Integer(_)) => "an integer",
-        Some(Cell::Text(_)) => "text",
-        Some(Cell::Bytes(_)) => "bytes",
-    };
-    Refusal::internal(&format!("column {column} holds {kind}, another type was expected"))
-}
-
 /// One open transaction. Statements use `?1`, `?2`, … and portable SQL; `search.rs` alone may differ by database.
 pub struct Transaction {
     connection: Connection,
 }
 
+#[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Transaction {
     /// All rows of a query.
     pub async fn rows(&mut self, sql: &str, values: &[Cell]) -> Result<Vec<Row>> {
@@ -192,11 +87,7 @@ fn cell(value: ValueRef<'_>) -> rusqlite::Result<Cell> {
     Ok(match value {
         ValueRef::Null => Cell::Null,
         ValueRef::Integer(value) => Cell::Integer(value),
-        ValueRef::Text(value) => Cell::Text(
-            std::str::from_utf8(value)
-                .map_err(rusqlite::Error::from)?
-                .to_owned(),
-        ),
+        ValueRef::Text(value) => Cell::Text(std::str::from_utf8(value).map_err(rusqlite::Error::from)?.to_owned()),
         ValueRef::Blob(value) => Cell::Bytes(value.to_vec()),
         ValueRef::Real(_) => return Err(rusqlite::Error::InvalidQuery),
     })
@@ -227,6 +118,7 @@ struct Inner {
     queue: Arc<Queue>,
 }
 
+#[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Store {
     /// Opens the database at `path`, brings its schema up to date, and starts the writer.
     ///
@@ -292,20 +184,8 @@ impl Store {
     ///
     /// Past the deadline a write that has not begun is withdrawn, and is `unavailable`; one that has begun is awaited.
     pub async fn write<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
-        let (reply, answer) = oneshot::channel();
-        let ticket = Arc::new(Mutex::new(Ticket::Waiting));
-        let job = Job { ticket: Arc::clone(&ticket), run: Box::new(TypedJob { work, reply }) };
-        self.inner.queue.push(job);
-        let mut answer = std::pin::pin!(answer);
-        let left = deadline.saturating_duration_since(Instant::now());
-        let outcome = match tokio::time::timeout(left, &mut answer).await {
-            Ok(outcome) => outcome,
-            Err(_) if Ticket::withdraw(&ticket) => {
-                return Err(unavailable("the database was busy for the whole time of this call".to_owned()));
-            }
-            Err(_) => answer.await,
-        };
-        outcome.unwrap_or_else(|_| Err(Refusal::internal(&"the writer gave no answer")))
+        let answer = self.inner.queue.submit(work).answered(deadline).await;
+        answer.unwrap_or_else(|| Err(unavailable("the database was busy for the whole time of this call".to_owned())))
     }
 
     /// A consistent copy of the database, made while it is in use.
@@ -366,10 +246,6 @@ fn bare(debug: &str) -> String {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 fn connect(path: &Path, create: bool) -> Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if create {
@@ -411,7 +287,10 @@ fn bring_up_to_date(transaction: &mut Transaction, path: &Path) -> Result<()> {
         let target = migration::backup_path(path, found);
         if !target.exists() {
             file::new_private(&target)?;
-            transaction.connection.backup("main", &target, None::<fn(rusqlite::backup::Progress)>).map_err(|error| translate(&error))?;
+            transaction
+                .connection
+                .backup("main", &target, None::<fn(rusqlite::backup::Progress)>)
+                .map_err(|error| translate(&error))?;
         }
     }
     batch(transaction, "begin exclusive")?;
@@ -432,7 +311,10 @@ fn read_in<T>(transaction: &mut Transaction, work: impl Work<T>) -> Result<T> {
 }
 
 /// Polls a future of `SQLite` to its end, which is at the first poll; a panic becomes `internal`.
-fn poll_once<T>(work: impl FnOnce(&mut Transaction) -> BoxFuture<'_, Result<T>>, transaction: &mut Transaction) -> Result<T> {
+pub(super) fn poll_once<T>(
+    work: impl FnOnce(&mut Transaction) -> BoxFuture<'_, Result<T>>,
+    transaction: &mut Transaction,
+) -> Result<T> {
     let run = std::panic::AssertUnwindSafe(|| work(transaction).now_or_never());
     match std::panic::catch_unwind(run) {
         Ok(Some(answer)) => answer,
@@ -447,102 +329,9 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic: {}", text.unwrap_or("without words"))
 }
 
-/// Where a queued write is: whoever takes it first decides whether it happens.
-#[derive(Clone, Copy, PartialEq)]
-enum Ticket {
-    Waiting,
-    Begun,
-    Withdrawn,
-}
-
-impl Ticket {
-    fn change(ticket: &Mutex<Self>, to: Self) -> bool {
-        let mut state = lock(ticket);
-        let free = *state == Self::Waiting;
-        if free {
-            *state = to;
-        }
-        free
-    }
-
-    fn withdraw(ticket: &Mutex<Self>) -> bool {
-        Self::change(ticket, Self::Withdrawn)
-    }
-
-    fn begin(ticket: &Mutex<Self>) -> bool {
-        Self::change(ticket, Self::Begun)
-    }
-}
-
-struct Job {
-    ticket: Arc<Mutex<Ticket>>,
-    run: Box<dyn ErasedJob>,
-}
-
-/// A job whose answer type is forgotten. It runs once; its answer is told only after the commit.
-trait ErasedJob: Send {
-    fn run(self: Box<Self>, transaction: &mut Transaction) -> (bool, Box<dyn FnOnce(Result<()>) + Send>);
-    fn refuse(self: Box<Self>, refusal: Refusal);
-}
-
-struct TypedJob<W, T> {
-    work: W,
-    reply: oneshot::Sender<Result<T>>,
-}
-
-impl<T: Send + 'static, W: Work<T>> ErasedJob for TypedJob<W, T> {
-    fn run(self: Box<Self>, transaction: &mut Transaction) -> (bool, Box<dyn FnOnce(Result<()>) + Send>) {
-        let Self { work, reply } = *self;
-        let answer = poll_once(work, transaction);
-        let accepted = answer.is_ok();
-        let tell = move |committed: Result<()>| {
-            // A receiver that is gone was withdrawn or its client left; the write stands all the same.
-            let _ = reply.send(if accepted { committed.and(answer) } else { answer });
-        };
-        (accepted, Box::new(tell))
-    }
-
-    fn refuse(self: Box<Self>, refusal: Refusal) {
-        let _ = self.reply.send(Err(refusal));
-    }
-}
-
-#[derive(Default)]
-struct Waiting {
-    jobs: VecDeque<Job>,
-    closed: bool,
-}
-
-#[derive(Default)]
-struct Queue {
-    waiting: Mutex<Waiting>,
-    filled: Condvar,
-}
-
-impl Queue {
-    fn push(&self, job: Job) {
-        lock(&self.waiting).jobs.push_back(job);
-        self.filled.notify_one();
-    }
-
-    /// Waits until there is something to write; false once the store is gone.
-    fn wait(&self) -> bool {
-        let mut waiting = lock(&self.waiting);
-        while waiting.jobs.is_empty() && !waiting.closed {
-            waiting = self.filled.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-        !waiting.jobs.is_empty()
-    }
-
-    fn take(&self) -> Option<Job> {
-        lock(&self.waiting).jobs.pop_front()
-    }
-}
-
 impl Drop for Inner {
     fn drop(&mut self) {
-        lock(&self.queue.waiting).closed = true;
-        self.queue.filled.notify_all();
+        self.queue.close();
     }
 }
 
@@ -581,15 +370,12 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File) {
     let mut committed = Ok(());
     let mut written = false;
     while answers.len() < GROUP_LIMIT
-        && let Some(job) = queue.take()
+        && let Some(write) = queue.take()
     {
-        if !Ticket::begin(&job.ticket) {
-            continue;
-        }
         let (accepted, tell) = match batch(transaction, "savepoint one") {
-            Ok(()) => job.run.run(transaction),
+            Ok(()) => write.run(transaction),
             Err(refusal) => {
-                job.run.refuse(refusal);
+                write.refuse(refusal);
                 continue;
             }
         };
@@ -615,15 +401,14 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File) {
 }
 
 fn refuse_waiting(queue: &Queue, refusal: &Refusal) {
-    while let Some(job) = queue.take() {
-        if Ticket::begin(&job.ticket) {
-            job.run.refuse(refusal.clone());
-        }
+    while let Some(write) = queue.take() {
+        write.refuse(refusal.clone());
     }
 }
 
 fn unavailable(message: String) -> Refusal {
-    Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 1 second.").with("retry_after_seconds", 1)
+    Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 1 second.")
+        .with("retry_after_seconds", 1)
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {

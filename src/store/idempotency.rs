@@ -22,16 +22,14 @@ pub struct Place<'p> {
 }
 
 /// The digest of the arguments and the answer of the call that used this key, if one did.
-pub async fn find(transaction: &mut Transaction, place: &Place<'_>, now: Timestamp) -> Result<Option<([u8; 32], Value)>> {
+pub async fn find(
+    transaction: &mut Transaction,
+    place: &Place<'_>,
+    now: Timestamp,
+) -> Result<Option<([u8; 32], Value)>> {
     let sql = "select fingerprint, answer from idempotency \
         where project_id = ?1 and caller = ?2 and operation = ?3 and idempotency_key = ?4 and expires_at > ?5";
-    let values = [
-        place.project_id.into(),
-        place.caller.into(),
-        place.operation.into(),
-        place.key.into(),
-        now.0.into(),
-    ];
+    let values = [place.project_id.into(), place.caller.into(), place.operation.into(), place.key.into(), now.0.into()];
     let Some(row) = transaction.row(sql, &values).await? else {
         return Ok(None);
     };

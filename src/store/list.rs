@@ -7,7 +7,8 @@ use uuid::Uuid;
 use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::{Cell, Row, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::task::from_json;
 

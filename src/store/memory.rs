@@ -5,15 +5,17 @@ use uuid::Uuid;
 use crate::domain::memory::Memory;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::{Cell, Row, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::task::{from_json, to_json};
 
 const COLUMNS: &str = "m.memory_id, m.kind, m.summary, m.body, m.tags, m.task_id, m.supersedes, m.superseded_by, \
-    m.caller, m.session_ref, m.at";
+    m.caller, m.session_ref, m.at, m.memory_key";
 
 fn memory(row: &Row) -> Result<Memory> {
     Ok(Memory {
+        memory_key: row.integer(11)?,
         memory_id: row.text(0)?,
         kind: row.text(1)?,
         summary: row.text(2)?,
@@ -40,7 +42,14 @@ pub struct Origin<'o> {
     pub fingerprint: Option<[u8; 32]>,
 }
 
-/// Adds a memory; answers the id of the identical one if there is one already.
+/// The id of the memory with that digest, if there is one.
+pub async fn identical(transaction: &mut Transaction, project_id: i64, fingerprint: [u8; 32]) -> Result<Option<String>> {
+    let sql = "select memory_id from memory where project_id = ?1 and fingerprint = ?2";
+    let row = transaction.row(sql, &[project_id.into(), fingerprint.into()]).await?;
+    row.map(|row| row.text(0)).transpose()
+}
+
+/// Adds a memory; answers the id of the identical one if another writer added it in the meantime.
 pub async fn insert(transaction: &mut Transaction, new: &Memory, origin: &Origin<'_>) -> Result<Option<String>> {
     let sql = "insert into memory (memory_id, project_id, kind, summary, body, tags, task_id, task_version, supersedes, \
         caller, connection, session_ref, at, fingerprint) \
@@ -71,9 +80,10 @@ pub async fn insert(transaction: &mut Transaction, new: &Memory, origin: &Origin
         }
         return Ok(None);
     }
-    let sql = "select memory_id from memory where project_id = ?1 and fingerprint = ?2";
-    let row = transaction.row(sql, &[origin.project_id.into(), origin.fingerprint.into()]).await?;
-    row.map(|row| row.text(0)).transpose()
+    match origin.fingerprint {
+        Some(fingerprint) => identical(transaction, origin.project_id, fingerprint).await,
+        None => Err(Refusal::internal(&"a memory without a digest was not inserted")),
+    }
 }
 
 /// True if no memory of the instance has this id.
@@ -108,7 +118,7 @@ pub struct Filter {
     pub tag: Option<String>,
     /// Also those that were replaced.
     pub include_superseded: bool,
-    /// Of this session.
+    /// Of this session, or of none that is known.
     pub session_ref: Option<String>,
     /// Added to their task after this version.
     pub after_task_version: Option<i64>,
@@ -131,7 +141,7 @@ impl Statement {
         };
         add("m.kind = ?", filter.kind.as_deref().map(Cell::from));
         add("m.task_id = ?", filter.task_id.map(Cell::from));
-        add("m.session_ref = ?", filter.session_ref.as_deref().map(Cell::from));
+        add("(m.session_ref is null or m.session_ref = ?)", filter.session_ref.as_deref().map(Cell::from));
         add("m.task_version > ?", filter.after_task_version.map(Cell::from));
         // Tags are a JSON array of strings; a JSON string cannot stand in another one unescaped.
         let tag = filter.tag.as_ref().map(|tag| Cell::from(serde_json::Value::from(tag.as_str()).to_string()));
@@ -153,23 +163,19 @@ pub async fn page(
     transaction: &mut Transaction,
     project_id: i64,
     filter: &Filter,
-    after: Option<(i64, &str)>,
+    after: Option<i64>,
     limit: i64,
 ) -> Result<Vec<Memory>> {
     let Some(mut statement) = Statement::of(project_id, filter) else {
         return Ok(Vec::new());
     };
-    if let Some((at, memory_id)) = after {
-        let first = statement.values.len() + 1;
-        statement.values.extend([at.into(), memory_id.into()]);
-        statement.conditions.push(format!(
-            "m.at <= ?{first} and (m.at < ?{first} or m.memory_id > ?{})",
-            first + 1
-        ));
+    if let Some(memory_key) = after {
+        statement.values.push(memory_key.into());
+        statement.conditions.push(format!("m.memory_key < ?{}", statement.values.len()));
     }
     statement.values.push(limit.into());
     let sql = format!(
-        "select {COLUMNS} from memory m where {} order by m.at desc, m.memory_id asc limit ?{}",
+        "select {COLUMNS} from memory m where {} order by m.memory_key desc limit ?{}",
         statement.conditions.join(" and "),
         statement.values.len()
     );

@@ -4,7 +4,8 @@ use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
 use crate::error::Result;
-use crate::store::backend::{Row, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::Row;
 
 /// A message.
 #[derive(Clone, Debug)]
@@ -79,7 +80,7 @@ pub async fn waiting(
 ) -> Result<Vec<Message>> {
     let sql = format!(
         "select {COLUMNS} from message m where m.project_id = ?1 and m.task_id = ?2 \
-         and m.acknowledged_at is null and m.expires_at > ?3 order by m.at, m.message_id limit ?4"
+         and m.acknowledged_at is null and m.expires_at > ?3 order by m.message_key limit ?4"
     );
     let rows = transaction.rows(&sql, &[project_id.into(), task_id.into(), now.0.into(), limit.into()]).await?;
     rows.iter().map(message).collect()
@@ -97,7 +98,7 @@ pub async fn waiting_for(
     let sql = format!(
         "select {COLUMNS} from message m join task t on t.task_id = m.task_id \
          where m.project_id = ?1 and m.acknowledged_at is null and m.expires_at > ?2 {of_owner} \
-         order by m.at, m.message_id limit ?3"
+         order by m.message_key limit ?3"
     );
     let rows = transaction.rows(&sql, &[project_id.into(), now.0.into(), limit.into(), owner.into()]).await?;
     rows.iter().map(message).collect()

@@ -1,21 +1,28 @@
 //! Full-text search: the one file allowed two dialects. Texts and queries are cut into words here, the same way for
 //! every database, so that punctuation is never syntax and CJK needs no dictionary.
 
+use std::borrow::Cow;
+
+use unicode_normalization::char::decompose_canonical;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
 use crate::domain::memory::Memory;
 use crate::domain::task::{Content, Task};
 use crate::error::Result;
-use crate::store::backend::{Cell, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::Cell;
 
 /// Stands between the fields of an index entry, so that no phrase reaches over the end of one. The database takes this
 /// private character for a word; a query never holds it.
 const BETWEEN: &str = "\u{e000} ";
 
 /// The words of a text, in order: letters and digits stay together, everything else separates; in scripts that are
-/// written without spaces every character is a word, so that two of them beside each other are a phrase of two.
+/// written without spaces every character is a word, so that two of them beside each other are a phrase of two. Letter
+/// case, accents and the width of letters make no difference.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
-    for character in text.chars().flat_map(char::to_lowercase) {
+    for character in composed(text).chars().flat_map(char::to_lowercase).map(without_accent) {
         if is_unspaced(character) {
             if !word.is_empty() {
                 words.push(std::mem::take(&mut word));
@@ -31,6 +38,29 @@ pub fn words(text: &str) -> Vec<String> {
         words.push(word);
     }
     words
+}
+
+/// The text with every letter in one code point and in its plain width.
+fn composed(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfkc().collect())
+    }
+}
+
+/// The plain letter of an accented one. Only alphabets in which readers leave accents out: a kana without its marks
+/// is another letter.
+fn without_accent(character: char) -> char {
+    match character {
+        'ς' => 'σ',
+        '\u{c0}'..='\u{52f}' | '\u{1e00}'..='\u{1fff}' => {
+            let mut plain = None;
+            decompose_canonical(character, |part| drop(plain.get_or_insert(part)));
+            plain.unwrap_or(character)
+        }
+        _ => character,
+    }
 }
 
 /// Han, kana, hangul, Thai, Lao, Khmer and Burmese letters.
@@ -97,9 +127,9 @@ pub fn memory_condition(project_id: i64, text: &str, place: usize) -> Option<(St
     Some((condition, query.into()))
 }
 
-/// Everything of a task that can be found by words.
-pub fn task_text(content: &Content) -> [&str; 9] {
-    [
+/// Everything of a task that can be found by words, its id aside.
+pub fn task_text(content: &Content) -> Vec<&str> {
+    let texts = [
         &content.title,
         &content.summary,
         &content.handoff_next,
@@ -108,16 +138,15 @@ pub fn task_text(content: &Content) -> [&str; 9] {
         &content.completion_criteria,
         &content.required_reviews,
         &content.handoff_completed,
-        content.owner.as_deref().unwrap_or_default(),
-    ]
+    ];
+    let owner = content.owner.iter();
+    texts.into_iter().chain(owner).chain(&content.tags).map(String::as_str).collect()
 }
 
 /// Puts a task's present words into the index.
 pub async fn index_task(transaction: &mut Transaction, project_id: i64, key: i64, task: &Task) -> Result<()> {
     let id = task.task_id.to_string();
-    let tags = task.content.tags.join("\n");
-    let text = task_text(&task.content);
-    let parts = [id.as_str(), &tags].into_iter().chain(text);
+    let parts = [id.as_str()].into_iter().chain(task_text(&task.content));
     let sql = "insert or replace into task_words (rowid, scope, words) values (?1, ?2, ?3)";
     transaction.execute(sql, &[key.into(), scope(project_id), prepared(parts)]).await.map(drop)
 }

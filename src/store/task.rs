@@ -5,7 +5,8 @@ use uuid::Uuid;
 use crate::domain::task::{Content, Marks, Status, Task, short_id};
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Cell, Row, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::{Cell, Row};
 use crate::store::search;
 
 const COLUMNS: &str = "task_id, version, status, priority, created_at, updated_at, owner, parent, \
@@ -220,7 +221,8 @@ pub async fn save(transaction: &mut Transaction, project_id: i64, before: &Task,
     if before.content.depends_on != after.content.depends_on {
         save_dependencies(transaction, after, &before.content.depends_on).await?;
     }
-    if search::task_text(&before.content) != search::task_text(&after.content) {
+    let same_text = search::task_text(&before.content) == search::task_text(&after.content);
+    if !same_text || before.content.tags != after.content.tags {
         search::index_task(transaction, project_id, row.integer(0)?, after).await?;
     }
     Ok(true)
@@ -286,13 +288,8 @@ pub async fn note_session(
         handed_off_version = case when excluded.handed_off_version > 0 then excluded.handed_off_version \
             else task_session.handed_off_version end";
     let handed_off_version = if handed_off { task.version } else { 0 };
-    let values = [
-        project_id.into(),
-        session_ref.into(),
-        task.task_id.into(),
-        task.version.into(),
-        handed_off_version.into(),
-    ];
+    let values =
+        [project_id.into(), session_ref.into(), task.task_id.into(), task.version.into(), handed_off_version.into()];
     transaction.execute(sql, &values).await.map(drop)
 }
 

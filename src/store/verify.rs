@@ -24,7 +24,8 @@ pub async fn task_problems(transaction: &mut Transaction, project_id: i64, task_
     let Some(present) = task::get(transaction, project_id, task_id).await? else {
         return Ok(vec![format!("task {task_id} is listed but cannot be read")]);
     };
-    let sql = "select count(*), coalesce(min(version), 0), coalesce(max(version), 0) from task_version where task_id = ?1";
+    let sql =
+        "select count(*), coalesce(min(version), 0), coalesce(max(version), 0) from task_version where task_id = ?1";
     if let Some(row) = transaction.row(sql, &[task_id.into()]).await? {
         let (count, least, most) = (row.integer(0)?, row.integer(1)?, row.integer(2)?);
         if (count, least, most) != (present.version, 1, present.version) {

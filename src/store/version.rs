@@ -7,7 +7,8 @@ use crate::domain::receipt::KeptReceipt;
 use crate::domain::task::Content;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::{Row, Transaction};
+use crate::store::backend::Transaction;
+use crate::store::cell::Row;
 use crate::store::task::{from_json, to_json};
 
 /// Who wrote a version, when, by what act.
@@ -88,13 +89,20 @@ pub async fn insert(transaction: &mut Transaction, project_id: i64, task_id: Uui
 
 /// The versions after `since`, oldest first, at most `limit`.
 pub async fn after(transaction: &mut Transaction, task_id: Uuid, since: i64, limit: i64) -> Result<Vec<Version>> {
-    let sql = format!("select {COLUMNS} from task_version where task_id = ?1 and version > ?2 order by version limit ?3");
+    let sql =
+        format!("select {COLUMNS} from task_version where task_id = ?1 and version > ?2 order by version limit ?3");
     let rows = transaction.rows(&sql, &[task_id.into(), since.into(), limit.into()]).await?;
     rows.iter().map(version).collect()
 }
 
 /// The newest versions after `since` and before `before`, newest first, at most `limit`; the new values are left out.
-pub async fn newest(transaction: &mut Transaction, task_id: Uuid, since: i64, before: i64, limit: i64) -> Result<Vec<Version>> {
+pub async fn newest(
+    transaction: &mut Transaction,
+    task_id: Uuid,
+    since: i64,
+    before: i64,
+    limit: i64,
+) -> Result<Vec<Version>> {
     let sql = "select version, at, caller, connection, session_ref, harness, act, changed, '{}' from task_version \
         where task_id = ?1 and version > ?2 and version < ?3 order by version desc limit ?4";
     let rows = transaction.rows(sql, &[task_id.into(), since.into(), before.into(), limit.into()]).await?;
@@ -125,7 +133,12 @@ pub async fn fields_at(transaction: &mut Transaction, task_id: Uuid, at: i64) ->
 }
 
 /// Adds a receipt.
-pub async fn insert_receipt(transaction: &mut Transaction, task_id: Uuid, kept: &KeptReceipt, at: Timestamp) -> Result<()> {
+pub async fn insert_receipt(
+    transaction: &mut Transaction,
+    task_id: Uuid,
+    kept: &KeptReceipt,
+    at: Timestamp,
+) -> Result<()> {
     let sql = "insert into receipt (task_id, version, session_ref, fields, observed, carried, at) \
         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let values = [

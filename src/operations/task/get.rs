@@ -152,7 +152,9 @@ pub(crate) fn handoff_state(task: &Task) -> Option<Value> {
     }
     if marks.takeover_version > 0 {
         let at = marks.takeover_at.map(crate::domain::time::Timestamp::rfc3339);
-        return Some(json!({"state": "taken_over", "version": marks.takeover_version, "at": at, "by": marks.takeover_by}));
+        return Some(
+            json!({"state": "taken_over", "version": marks.takeover_version, "at": at, "by": marks.takeover_by}),
+        );
     }
     None
 }
@@ -188,17 +190,14 @@ pub(crate) fn receipt_in_short(kept: &KeptReceipt, short_id: &str, whole: bool) 
 }
 
 async fn piece(context: &mut Context<'_>, shown: &Shown, field: &str, offset: i64) -> Result<Value> {
-    let text = match field.strip_prefix("receipt.") {
-        Some(name) => {
-            let kept = version::last_receipt(context.transaction, shown.task.task_id, shown.version).await?;
-            let fields = kept.as_ref().map(|kept| kept.receipt.fields());
-            let value = fields.and_then(|fields| fields.into_iter().find(|(one, _)| *one == name));
-            value.map(|(_, value)| value.clone().unwrap_or_default())
-        }
-        None => {
-            let fields = shown.content.fields();
-            fields.get(field).and_then(Value::as_str).map(str::to_owned)
-        }
+    let text = if let Some(name) = field.strip_prefix("receipt.") {
+        let kept = version::last_receipt(context.transaction, shown.task.task_id, shown.version).await?;
+        let fields = kept.as_ref().map(|kept| kept.receipt.fields());
+        let value = fields.and_then(|fields| fields.into_iter().find(|(one, _)| *one == name));
+        value.map(|(_, value)| value.clone().unwrap_or_default())
+    } else {
+        let fields = shown.content.fields();
+        fields.get(field).and_then(Value::as_str).map(str::to_owned)
     };
     let names: Vec<&str> = shown.content.texts().map(|(name, _)| name).to_vec();
     let text = text.ok_or_else(|| {
@@ -225,7 +224,8 @@ async fn piece(context: &mut Context<'_>, shown: &Shown, field: &str, offset: i6
     answer.insert("text".to_owned(), json!(text::head(rest, count)));
     if start + count < of {
         let short = shown.task.short_id();
-        let at = if shown.version == shown.task.version { String::new() } else { format!(" version={}", shown.version) };
+        let at =
+            if shown.version == shown.task.version { String::new() } else { format!(" version={}", shown.version) };
         let next = format!("task_get task_id={short}{at} field={field} offset={}", start + count);
         answer.insert("rest".to_owned(), json!(next));
     }

@@ -57,7 +57,8 @@ impl Operation for TaskHistory {
         answer.insert("shown".to_owned(), json!(rows.len()));
         answer.insert("versions".to_owned(), Value::Array(rows));
         if last > 1 {
-            answer.insert("rest".to_owned(), json!(format!("heyaira task history {} --before {last}", task.short_id())));
+            answer
+                .insert("rest".to_owned(), json!(format!("heyaira task history {} --before {last}", task.short_id())));
         }
         Ok(Value::Object(answer))
     }

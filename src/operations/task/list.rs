@@ -94,7 +94,8 @@ impl Operation for TaskList {
         };
         let filter = self.into_filter(context, &project).await?;
         let wanted = limit.unwrap_or(20);
-        let mut found = list::page(context.transaction, project.project_id, &filter, sort, after.as_ref(), wanted + 1).await?;
+        let mut found =
+            list::page(context.transaction, project.project_id, &filter, sort, after.as_ref(), wanted + 1).await?;
         let total = list::total(context.transaction, project.project_id, &filter).await?;
         let has_more = found.len() > usize::try_from(wanted).unwrap_or(usize::MAX);
         found.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::task::{Step, actor, check_version, load, save};
 use crate::operations::message::waiting;
+use crate::operations::task::{Step, actor, check_version, load, save};
 
 /// Claim a task before you work on it, handed off or new: you become its owner, todo becomes `in_progress`, its texts stay.
 ///

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::domain::change::{Change, Changed, Facts};
 use crate::domain::receipt::Receipt;
 use crate::domain::session::Observed;
-use crate::domain::task::{Actor, Change, Changed, Facts, Status, Task, check_length};
+use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};

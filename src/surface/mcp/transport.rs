@@ -165,10 +165,6 @@ fn line_of(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn closed() -> io::Error {
-    io::ErrorKind::BrokenPipe.into()
-}
-
 impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     type Error = io::Error;
 
@@ -185,7 +181,11 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
         let output = self.output.clone();
         async move {
             let bytes = line_of(&message)?;
-            output.ok_or_else(closed)?.send(Line { bytes, place }).await.map_err(|_| closed())
+            if let Some(output) = output {
+                // Whoever closed the output knows that; it is no error of each answer that was still to be sent.
+                let _ = output.send(Line { bytes, place }).await;
+            }
+            Ok(())
         }
     }
 

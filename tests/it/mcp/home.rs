@@ -40,16 +40,16 @@ impl Ids for Random {
 }
 
 /// A database in a folder that goes away with it.
-pub(crate) struct Home {
+pub struct Home {
     _folder: tempfile::TempDir,
     service: Service,
     /// What writes to the project need.
-    pub(crate) write_context: String,
+    pub write_context: String,
 }
 
 impl Home {
     /// With the project `demo`.
-    pub(crate) async fn new() -> Self {
+    pub async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let service = service(&folder.path().join("heyaira.db"));
         let id = Uuid::new_v4();
@@ -65,12 +65,12 @@ impl Home {
         home.administer("project_create", json!({"project": "demo"})).await;
         home.administer("project_create", json!({"project": "other"})).await;
         let profile = home.administer("profile_show", json!({"project": "demo"})).await;
-        home.write_context = profile["write_context"].as_str().expect("a write_context").to_owned();
+        profile["write_context"].as_str().expect("a write_context").clone_into(&mut home.write_context);
         home
     }
 
     /// Runs an operation as the owner on the command line.
-    pub(crate) async fn administer(&self, name: &str, arguments: Value) -> Value {
+    pub async fn administer(&self, name: &str, arguments: Value) -> Value {
         let connection = self.connection("demo", Role::Admin, Door::CommandLine);
         let entry = operations::named(name).expect("an operation");
         call(&self.service, &connection, &Observed::default(), entry, arguments).await.expect("a success")
@@ -82,23 +82,23 @@ impl Home {
     }
 
     /// What an opener gives.
-    pub(crate) fn open(&self) -> Open {
+    pub fn open(&self) -> Open {
         Open { service: self.service.clone(), connection: self.connection("demo", Role::Write, Door::Stdio) }
     }
 
     /// An opener that always succeeds.
-    pub(crate) fn opener(&self) -> Opener {
+    pub fn opener(&self) -> Opener {
         let open = self.open();
         Box::new(move || Ok(open.clone()))
     }
 
     /// A server of all operations, in an empty environment.
-    pub(crate) fn handler(&self) -> Handler {
+    pub fn handler(&self) -> Handler {
         Handler::new(self.opener(), Vec::new())
     }
 
     /// A server of [`TEST_ONLY`].
-    pub(crate) fn test_handler(&self) -> Handler {
+    pub fn test_handler(&self) -> Handler {
         Handler::with_entries(self.opener(), Vec::new(), &TEST_ONLY)
     }
 }
@@ -113,12 +113,12 @@ fn service(path: &Path) -> Service {
 }
 
 /// Operations that only tests have.
-pub(crate) static TEST_ONLY: LazyLock<Vec<Entry>> =
+pub static TEST_ONLY: LazyLock<Vec<Entry>> =
     LazyLock::new(|| vec![Entry::of::<GatePass>(), Entry::of::<Fault>(), Entry::of::<Echo>()]);
 
 /// A gate at which calls wait.
 #[derive(Default)]
-pub(crate) struct Gate {
+pub struct Gate {
     open: Mutex<bool>,
     opened: Condvar,
     inside: tokio::sync::watch::Sender<usize>,
@@ -127,7 +127,7 @@ pub(crate) struct Gate {
 }
 
 /// Opens its gate when it goes away, so that a test that fails does not wait for its calls.
-pub(crate) struct Keeper(Arc<Gate>);
+pub struct Keeper(Arc<Gate>);
 
 impl std::ops::Deref for Keeper {
     type Target = Gate;
@@ -147,7 +147,7 @@ static GATES: LazyLock<Mutex<Vec<Arc<Gate>>>> = LazyLock::new(Mutex::default);
 
 impl Gate {
     /// A new closed gate and its number.
-    pub(crate) fn closed() -> (Keeper, usize) {
+    pub fn closed() -> (Keeper, usize) {
         let mut gates = GATES.lock().expect("the gates");
         let gate = Arc::new(Self::default());
         gates.push(Arc::clone(&gate));
@@ -155,24 +155,24 @@ impl Gate {
     }
 
     /// Lets all calls through.
-    pub(crate) fn open(&self) {
+    pub fn open(&self) {
         *self.open.lock().expect("the gate") = true;
         self.opened.notify_all();
     }
 
     /// Waits until so many calls wait at the gate.
-    pub(crate) async fn holds(&self, count: usize) {
+    pub async fn holds(&self, count: usize) {
         let mut inside = self.inside.subscribe();
         inside.wait_for(|inside| *inside >= count).await.expect("a gate");
     }
 
     /// The most calls that were at the gate at once.
-    pub(crate) fn most(&self) -> usize {
+    pub fn most(&self) -> usize {
         self.most.load(Ordering::SeqCst)
     }
 
     /// How many calls went through to their end.
-    pub(crate) fn through(&self) -> usize {
+    pub fn through(&self) -> usize {
         self.through.load(Ordering::SeqCst)
     }
 

@@ -358,5 +358,5 @@ async fn a_closed_output_ends_the_server_at_the_next_write() {
     let (mut sender, served) = wire.deaf();
     sender.write_all(line.as_bytes()).await.expect("an open pipe");
     sender.write_all(b"\n").await.expect("an open pipe");
-    tokio::time::timeout(Duration::from_secs(60), served).await.expect("a server that leaves").expect("no panic");
+    tokio::time::timeout(Duration::from_mins(1), served).await.expect("a server that leaves").expect("no panic");
 }

@@ -10,20 +10,20 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::task::JoinHandle;
 
 /// A test that waits longer than this hangs.
-const HANGS: Duration = Duration::from_secs(60);
+const HANGS: Duration = Duration::from_mins(1);
 
 /// The eras that are served, by their newest version with a handshake, and the one without.
-pub(crate) const MODERN: &str = "2026-07-28";
+pub const MODERN: &str = "2026-07-28";
 /// The newest version with a handshake.
-pub(crate) const LEGACY: &str = "2025-11-25";
+pub const LEGACY: &str = "2025-11-25";
 
 /// One connection.
-pub(crate) struct Wire {
+pub struct Wire {
     to: Option<DuplexStream>,
     from: BufReader<DuplexStream>,
     served: JoinHandle<()>,
     /// The end of the server.
-    pub(crate) end: End,
+    pub end: End,
     next_id: i64,
     /// What every request carries.
     meta: Map<String, Value>,
@@ -31,7 +31,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// A connection on which nothing was said yet.
-    pub(crate) fn new(handler: Handler) -> Self {
+    pub fn new(handler: Handler) -> Self {
         let (to, reader) = tokio::io::duplex(64 * 1024);
         let (writer, from) = tokio::io::duplex(64 * 1024);
         let end = End::default();
@@ -40,26 +40,26 @@ impl Wire {
     }
 
     /// A connection of a client with a handshake.
-    pub(crate) async fn legacy(handler: Handler) -> Self {
+    pub async fn legacy(handler: Handler) -> Self {
         let mut wire = Self::new(handler);
         wire.initialize(LEGACY, &json!({"name": "test-client", "version": "1.0"})).await;
         wire
     }
 
     /// A connection of a client without one.
-    pub(crate) fn modern(handler: Handler) -> Self {
+    pub fn modern(handler: Handler) -> Self {
         let mut wire = Self::new(handler);
         wire.meta = modern_meta(&json!({"name": "test-client", "version": "1.0"}));
         wire
     }
 
     /// A connection of either sort.
-    pub(crate) async fn of_era(handler: Handler, version: &str) -> Self {
+    pub async fn of_era(handler: Handler, version: &str) -> Self {
         if version == MODERN { Self::modern(handler) } else { Self::legacy(handler).await }
     }
 
     /// The handshake; answers the result.
-    pub(crate) async fn initialize(&mut self, version: &str, client: &Value) -> Value {
+    pub async fn initialize(&mut self, version: &str, client: &Value) -> Value {
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
         let answer = self.ask("initialize", params).await;
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string()).await;
@@ -67,19 +67,19 @@ impl Wire {
     }
 
     /// Sends one line.
-    pub(crate) async fn send(&mut self, line: &str) {
+    pub async fn send(&mut self, line: &str) {
         self.send_bytes(line.as_bytes()).await;
         self.send_bytes(b"\n").await;
     }
 
     /// Sends bytes as they are.
-    pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
+    pub async fn send_bytes(&mut self, bytes: &[u8]) {
         let to = self.to.as_mut().expect("an open input");
         tokio::time::timeout(HANGS, to.write_all(bytes)).await.expect("a server that reads").expect("an open pipe");
     }
 
     /// The next line, or `None` at the end of the output.
-    pub(crate) async fn line(&mut self) -> Option<String> {
+    pub async fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = tokio::time::timeout(HANGS, self.from.read_line(&mut line));
         let count = read.await.expect("a line in time").expect("an open pipe");
@@ -90,13 +90,13 @@ impl Wire {
     }
 
     /// The next message.
-    pub(crate) async fn message(&mut self) -> Value {
+    pub async fn message(&mut self) -> Value {
         let line = self.line().await.expect("a message");
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
     }
 
     /// A request's line with the next id.
-    pub(crate) fn request(&mut self, method: &str, mut params: Value) -> (i64, String) {
+    pub fn request(&mut self, method: &str, mut params: Value) -> (i64, String) {
         let id = self.next_id;
         self.next_id += 1;
         if !self.meta.is_empty() {
@@ -108,7 +108,7 @@ impl Wire {
     }
 
     /// Sends a request and reads its answer, which must be the next message.
-    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
         let (id, line) = self.request(method, params);
         self.send(&line).await;
         let answer = self.message().await;
@@ -117,12 +117,12 @@ impl Wire {
     }
 
     /// Calls a tool; answers the result.
-    pub(crate) async fn call(&mut self, name: &str, arguments: Value) -> Value {
+    pub async fn call(&mut self, name: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({"name": name, "arguments": arguments})).await["result"].clone()
     }
 
     /// Calls a tool that succeeds; answers the value in its text.
-    pub(crate) async fn answer(&mut self, name: &str, arguments: Value) -> Value {
+    pub async fn answer(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.call(name, arguments).await;
         let text = text(&result);
         assert_ne!(result["isError"], json!(true), "{text}");
@@ -130,27 +130,27 @@ impl Wire {
     }
 
     /// Calls a tool that refuses; answers the refusal.
-    pub(crate) async fn refusal(&mut self, name: &str, arguments: Value) -> String {
+    pub async fn refusal(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], json!(true), "{result}");
         text(&result).to_owned()
     }
 
     /// Closes the input.
-    pub(crate) async fn close_input(&mut self) {
+    pub async fn close_input(&mut self) {
         if let Some(mut to) = self.to.take() {
             to.shutdown().await.expect("an open pipe");
         }
     }
 
     /// Closes the input, reads all that is still written, and waits for the server to leave.
-    pub(crate) async fn finish(mut self) -> Vec<Value> {
+    pub async fn finish(mut self) -> Vec<Value> {
         self.close_input().await;
         self.rest().await
     }
 
     /// Reads all that is still written, and waits for the server to leave.
-    pub(crate) async fn rest(mut self) -> Vec<Value> {
+    pub async fn rest(mut self) -> Vec<Value> {
         let mut messages = Vec::new();
         while let Some(line) = self.line().await {
             messages.push(serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}")));
@@ -160,17 +160,17 @@ impl Wire {
     }
 
     /// The two directions apart.
-    pub(crate) fn halves(self) -> (DuplexStream, Receiver) {
+    pub fn halves(self) -> (DuplexStream, Receiver) {
         (self.to.expect("an open input"), Receiver { from: self.from, served: self.served })
     }
 
     /// Closes the output; answers the input and what ends with the server.
-    pub(crate) fn deaf(self) -> (DuplexStream, JoinHandle<()>) {
+    pub fn deaf(self) -> (DuplexStream, JoinHandle<()>) {
         (self.to.expect("an open input"), self.served)
     }
 
     /// Closes both directions and waits for the server to leave.
-    pub(crate) async fn hang_up(self) {
+    pub async fn hang_up(self) {
         let Self { to, from, served, .. } = self;
         drop((to, from));
         tokio::time::timeout(HANGS, served).await.expect("a server that leaves").expect("no panic");
@@ -178,14 +178,14 @@ impl Wire {
 }
 
 /// The reading half of a connection.
-pub(crate) struct Receiver {
+pub struct Receiver {
     from: BufReader<DuplexStream>,
     served: JoinHandle<()>,
 }
 
 impl Receiver {
     /// The next message; `None` when the server has left.
-    pub(crate) async fn next(&mut self) -> Option<Value> {
+    pub async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = tokio::time::timeout(HANGS, self.from.read_line(&mut line));
         if read.await.expect("a line in time").expect("an open pipe") == 0 {
@@ -197,7 +197,7 @@ impl Receiver {
 }
 
 /// What a request without a handshake says about its client.
-pub(crate) fn modern_meta(client: &Value) -> Map<String, Value> {
+pub fn modern_meta(client: &Value) -> Map<String, Value> {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": client,
@@ -207,7 +207,7 @@ pub(crate) fn modern_meta(client: &Value) -> Map<String, Value> {
 }
 
 /// The one text block of a tool's result.
-pub(crate) fn text(result: &Value) -> &str {
+pub fn text(result: &Value) -> &str {
     let content = result["content"].as_array().unwrap_or_else(|| panic!("no content: {result}"));
     assert_eq!(content.len(), 1, "{result}");
     assert_eq!(content[0]["type"], json!("text"));

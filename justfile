@@ -1,0 +1,30 @@
+# Every command a person or CI runs.
+
+# Build and set everything up.
+start *ARGUMENTS:
+    ./start {{ARGUMENTS}}
+
+# The tests that every change must pass.
+test:
+    scripts/test.sh
+
+# The same and the long ones.
+test-all:
+    scripts/test.sh all
+
+# What CI runs.
+ci:
+    .ci/run
+
+# Format, then lint.
+lint:
+    cargo fmt
+    cargo clippy --all-targets -- -D warnings
+
+# Write docs/tools.md and docs/cli.md anew from the definitions.
+docs:
+    HEYAIRA_WRITE_DOCS=1 cargo test --test it generated_docs
+
+# One table of speeds; takes a while the first time.
+bench *ARGUMENTS:
+    cargo bench --bench table -- {{ARGUMENTS}}

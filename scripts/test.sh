@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs the tests. `scripts/test.sh` is what every change must pass; `scripts/test.sh all` adds the long ones.
+# It installs what it needs; what cannot be installed is a failure, never a skip.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+which_tests=${1:-usual}
+case $which_tests in
+usual | all) ;;
+*)
+    echo "usage: scripts/test.sh [all]" >&2
+    exit 2
+    ;;
+esac
+
+# The tests name their own database, project and session.
+unset HEYAIRA_DATABASE HEYAIRA_PROJECT HEYAIRA_SESSION RUST_LOG
+
+step() { printf '\n== %s\n' "$*"; }
+
+need() {
+    local program=$1 package=$2
+    command -v "$program" >/dev/null 2>&1 && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        step "install $package"
+        apt-get update -qq && apt-get install -y -qq --no-install-recommends "$package"
+    fi
+    command -v "$program" >/dev/null 2>&1 || {
+        echo "the tests need $program; install it (Debian: apt-get install $package)" >&2
+        exit 1
+    }
+}
+
+need cargo rustc
+need cc gcc
+need git git
+need strace strace
+need python3 python3-venv
+need node nodejs
+need npm npm
+
+step "build"
+cargo build --locked --all-targets
+
+step "tests"
+cargo test --locked
+
+step "clients that others wrote"
+tests/clients/run.sh target/debug/heyaira
+
+if [ "$which_tests" = all ]; then
+    step "long tests"
+    cargo test --locked -- --ignored
+    step "benchmark, quick"
+    cargo bench --locked --bench table -- --quick
+fi
+
+step "all passed"

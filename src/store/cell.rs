@@ -1,0 +1,109 @@
+//! Values and rows, between the SQL of the nouns and the driver. Must never hold a driver's type.
+
+use crate::error::{Refusal, Result};
+
+/// One value of a row or a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// SQL NULL.
+    Null,
+    /// A whole number; booleans are 0 and 1, times are microseconds since 1970.
+    Integer(i64),
+    /// Text.
+    Text(String),
+    /// Bytes; ids are 16 of them.
+    Bytes(Vec<u8>),
+}
+
+macro_rules! cell_from {
+    ($($type:ty => |$value:ident| $cell:expr),* $(,)?) => {
+        $(impl From<$type> for Cell { fn from($value: $type) -> Self { $cell } })*
+    };
+}
+
+cell_from! {
+    i64 => |value| Self::Integer(value),
+    bool => |value| Self::Integer(i64::from(value)),
+    &str => |value| Self::Text(value.to_owned()),
+    String => |value| Self::Text(value),
+    &String => |value| Self::Text(value.clone()),
+    uuid::Uuid => |value| Self::Bytes(value.as_bytes().to_vec()),
+    [u8; 32] => |value| Self::Bytes(value.to_vec()),
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// One row of an answer; columns are read by position.
+#[derive(Debug)]
+pub struct Row(pub(super) Vec<Cell>);
+
+impl Row {
+    /// A whole number; NULL is an error of the schema.
+    pub fn integer(&self, column: usize) -> Result<i64> {
+        match self.0.get(column) {
+            Some(Cell::Integer(value)) => Ok(*value),
+            other => Err(unexpected(column, other)),
+        }
+    }
+
+    /// A whole number or NULL.
+    pub fn maybe_integer(&self, column: usize) -> Result<Option<i64>> {
+        match self.0.get(column) {
+            Some(Cell::Null) => Ok(None),
+            _ => self.integer(column).map(Some),
+        }
+    }
+
+    /// Text.
+    pub fn text(&self, column: usize) -> Result<String> {
+        match self.0.get(column) {
+            Some(Cell::Text(value)) => Ok(value.clone()),
+            other => Err(unexpected(column, other)),
+        }
+    }
+
+    /// Text or NULL.
+    pub fn maybe_text(&self, column: usize) -> Result<Option<String>> {
+        match self.0.get(column) {
+            Some(Cell::Null) => Ok(None),
+            _ => self.text(column).map(Some),
+        }
+    }
+
+    /// Bytes.
+    pub fn bytes(&self, column: usize) -> Result<&[u8]> {
+        match self.0.get(column) {
+            Some(Cell::Bytes(value)) => Ok(value),
+            other => Err(unexpected(column, other)),
+        }
+    }
+
+    /// A UUID.
+    pub fn uuid(&self, column: usize) -> Result<uuid::Uuid> {
+        let bytes = self.bytes(column)?;
+        uuid::Uuid::from_slice(bytes).map_err(|error| Refusal::internal(&error))
+    }
+
+    /// A UUID or NULL.
+    pub fn maybe_uuid(&self, column: usize) -> Result<Option<uuid::Uuid>> {
+        match self.0.get(column) {
+            Some(Cell::Null) => Ok(None),
+            _ => self.uuid(column).map(Some),
+        }
+    }
+}
+
+fn unexpected(column: usize, cell: Option<&Cell>) -> Refusal {
+    let kind = match cell {
+        None => "nothing",
+        Some(Cell::Null) => "NULL",
+        Some(Cell::Integer(_)) => "an integer",
+        Some(Cell::Text(_)) => "text",
+        Some(Cell::Bytes(_)) => "bytes",
+    };
+    Refusal::internal(&format!("column {column} holds {kind}, another type was expected"))
+}

@@ -1,0 +1,132 @@
+//! The command line: every operation as a command, from the same definitions as the tools, and the commands that are
+//! no operations. Must never print anything but the answer on standard output.
+
+pub mod answer;
+pub mod commands;
+pub mod flags;
+pub mod maintain;
+pub mod setup;
+pub mod text;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+
+use crate::config::{Config, SystemClock};
+use crate::domain::session::{Observed, session_ref_problem};
+use crate::error::{Refusal, Result};
+use crate::operation::{self, Connection, Door, Entry, Role, Service};
+use crate::operations;
+
+/// Runs one command line; answers the exit code.
+pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    start_logging();
+    let wants_json = arguments.iter().any(|argument| argument == "--json");
+    let matches = match commands::all().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => return answer::usage(&error, wants_json),
+    };
+    match dispatch(&matches) {
+        Ok(code) => code,
+        Err(refusal) => answer::refused(&refusal, wants_json),
+    }
+}
+
+fn start_logging() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}
+
+/// What a command runs with.
+pub struct Session {
+    /// Where and which project.
+    pub config: Config,
+    /// True if the answer is to be printed as JSON.
+    pub json: bool,
+}
+
+fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
+    let (path, leaf) = path_of(matches);
+    let session = Session { config: config(leaf)?, json: leaf.get_flag("json") };
+    if let Some(command) = commands::by_hand(&path) {
+        return command(&session, leaf);
+    }
+    let entry = operations::all().iter().find(|entry| entry.command == path);
+    let entry = entry.ok_or_else(|| Refusal::argument(format!("there is no command {path}")))?;
+    let arguments = flags::arguments(entry, leaf)?;
+    let answer = session.ask(entry, arguments)?;
+    answer::print(&answer, session.json)
+}
+
+/// The words of the chosen command and its own matches.
+fn path_of(matches: &ArgMatches) -> (String, &ArgMatches) {
+    let mut words: Vec<&str> = Vec::new();
+    let mut leaf = matches;
+    while let Some((word, inner)) = leaf.subcommand() {
+        words.push(word);
+        leaf = inner;
+    }
+    (words.join(" "), leaf)
+}
+
+fn config(leaf: &ArgMatches) -> Result<Config> {
+    let folder = std::env::current_dir()
+        .map_err(|error| Refusal::argument(format!("the current folder cannot be read: {error}")))?;
+    let path = |name: &str| leaf.get_one::<String>(name).map(PathBuf::from);
+    let project = leaf.get_one::<String>("project-name").cloned();
+    Config::new(path("database"), project, path("profile"), folder, |name| std::env::var(name).ok())
+}
+
+impl Session {
+    /// Calls one operation as the person at this machine.
+    pub fn ask(&self, entry: &'static Entry, arguments: Value) -> Result<Value> {
+        let service = self.config.open(false)?;
+        self.ask_of(&service, entry, arguments)
+    }
+
+    /// The same on a database that is open already.
+    pub fn ask_of(&self, service: &Service, entry: &'static Entry, arguments: Value) -> Result<Value> {
+        let pinned = self.config.pinned();
+        let connection = Connection::new(pinned, caller(), Role::Admin, Door::CommandLine, service.ids.as_ref());
+        let observed = observed();
+        wait(operation::call(service, &Arc::new(connection), &observed, entry, arguments))
+    }
+}
+
+/// Runs a future to its end on this thread.
+pub fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Refusal::internal(&error))?;
+    runtime.block_on(future)
+}
+
+/// The name of the person at this machine.
+pub fn caller() -> String {
+    let names = ["USER", "LOGNAME", "USERNAME"];
+    let named = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    named.unwrap_or_else(|| "local".to_owned())
+}
+
+/// A session that works through the shell may say which one it is.
+fn observed() -> Observed {
+    let given = std::env::var("HEYAIRA_SESSION").ok();
+    Observed { session_ref: given.filter(|given| session_ref_problem(given).is_none()), ..Observed::default() }
+}
+
+/// The profile of a project, with the words on how to connect.
+pub fn profile_of(session: &Session, service: &Service, project: &str) -> Result<Value> {
+    let entry = operations::named("profile_show").ok_or_else(|| Refusal::internal(&"profile_show is not listed"))?;
+    session.ask_of(service, entry, json!({"project": project}))
+}
+
+/// The present moment.
+pub fn now() -> crate::domain::time::Timestamp {
+    operation::Clock::now(&SystemClock)
+}

@@ -1,0 +1,62 @@
+//! What a command prints and its exit code. Standard output holds the answer and nothing else.
+
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::error::{Code, Refusal, Result};
+use crate::surface::cli::text;
+
+/// Prints an answer, as JSON on one line or as text.
+pub fn print(answer: &Value, as_json: bool) -> Result<ExitCode> {
+    let text = if as_json { format!("{answer}\n") } else { text::render(answer) };
+    write(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes to standard output; a reader that closed it early is no failure.
+pub fn write(text: &str) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Refusal::internal(&error)),
+        _ => Ok(()),
+    }
+}
+
+/// Tells a person something beside the answer.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Prints a refusal; answers its exit code.
+pub fn refused(refusal: &Refusal, as_json: bool) -> ExitCode {
+    if as_json {
+        let _ = write(&format!("{}\n", refusal.body()));
+    } else {
+        note(&text::escaped(&refusal.to_string()));
+    }
+    ExitCode::from(refusal.code.exit())
+}
+
+/// Prints what is wrong with a command line, or the help that was asked for.
+pub fn usage(error: &clap::Error, as_json: bool) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = write(&error.to_string());
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    if as_json {
+        let body = json!({"error": {
+            "code": Code::InvalidArgument.as_str(),
+            "message": first,
+            "next": "heyaira help shows the commands.",
+            "details": {"usage": text},
+        }});
+        let _ = write(&format!("{body}\n"));
+    } else {
+        note(text.trim_end());
+    }
+    ExitCode::from(Code::InvalidArgument.exit())
+}

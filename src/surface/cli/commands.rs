@@ -1,0 +1,135 @@
+//! The tree of commands: one for each operation, and those that are no operations.
+
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::error::Result;
+use crate::operation::{Entry, schema};
+use crate::operations;
+use crate::surface::cli::{Session, flags, maintain, setup};
+
+type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
+
+/// The commands that are no operations, by their words.
+const BY_HAND: [(&str, Run); 9] = [
+    ("start", setup::start),
+    ("init", setup::init),
+    ("profile", setup::profile),
+    ("mcp", setup::mcp),
+    ("resume", setup::resume),
+    ("doctor", maintain::doctor),
+    ("verify", maintain::verify),
+    ("backup", maintain::backup),
+    ("completions", maintain::completions),
+];
+
+/// The command of those words, if it is no operation.
+pub fn by_hand(path: &str) -> Option<Run> {
+    BY_HAND.into_iter().find(|(words, _)| *words == path).map(|(_, run)| run)
+}
+
+/// The whole tree.
+pub fn all() -> Command {
+    let mut root = Command::new("heyaira")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Hand a long agent session over to a fresh one: versioned tasks, handoffs, memories, a small resume packet.")
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    for command in made_by_hand() {
+        root = root.subcommand(with_globals(command));
+    }
+    for entry in operations::all() {
+        let words: Vec<&str> = entry.command.split(' ').collect();
+        root = match words.as_slice() {
+            [one] if root.find_subcommand(one).is_some() => root,
+            [one] => root.subcommand(leaf(one, entry)),
+            [group, word] => grouped(root, group, leaf(word, entry)),
+            _ => root,
+        };
+    }
+    root
+}
+
+fn grouped(root: Command, group: &str, command: Command) -> Command {
+    if root.find_subcommand(group).is_some() {
+        return root.mut_subcommand(group, |found| found.subcommand(command));
+    }
+    let about = match group {
+        "task" => "Tasks: create, find, read, change, take over, history",
+        "memory" => "Memories: what outlives a task",
+        "message" => "Messages for the owner of a task or a session",
+        "handoff" => "Handoffs: check one, print its line",
+        "project" => "Projects of this instance",
+        _ => "",
+    };
+    let parent = Command::new(group.to_owned()).about(about).subcommand_required(true).arg_required_else_help(true);
+    root.subcommand(parent.subcommand(command))
+}
+
+fn leaf(word: &str, entry: &Entry) -> Command {
+    let about = entry.schema.get("description").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let command = Command::new(word.to_owned())
+        .about(schema::wire_text(&entry.schema).unwrap_or_default().replace('`', ""))
+        .long_about(about.replace('`', ""))
+        .args(flags::of(entry));
+    with_globals(command)
+}
+
+/// The flags that every command has.
+fn with_globals(command: Command) -> Command {
+    let flag = |name: &'static str, long: &'static str| {
+        Arg::new(name).long(long).value_name("VALUE").action(ArgAction::Set).help_heading("Where")
+    };
+    // An operation's own flag of the same name comes first.
+    let taken = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
+    let mut globals = vec![flag("database", "database").help("The database's file [env: HEYAIRA_DATABASE]")];
+    if !taken("project") {
+        globals.push(
+            flag("project-name", "project").help("The project [env: HEYAIRA_PROJECT; else the pinned heyaira.toml]"),
+        );
+    }
+    if !taken("profile") {
+        globals.push(flag("profile", "profile").help("A connection profile, as heyaira profile --write makes it"));
+    }
+    globals.push(
+        Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("Print JSON, and only that")
+            .help_heading("Where"),
+    );
+    command.args(globals)
+}
+
+fn made_by_hand() -> Vec<Command> {
+    let text = |name: &'static str| Arg::new(name).value_name(name.to_uppercase()).action(ArgAction::Set);
+    vec![
+        Command::new("start").about("Set everything up: database, project, profile; print how to connect a client"),
+        Command::new("init")
+            .about("Create the database")
+            .arg(text("resource").long("resource").value_name("URL").help("The canonical URI of the service")),
+        Command::new("profile")
+            .about("Print a project's connection profile, or start a new generation of it")
+            .args_conflicts_with_subcommands(true)
+            .arg(text("project").help("Which project"))
+            .arg(
+                Arg::new("write")
+                    .long("write")
+                    .action(ArgAction::SetTrue)
+                    .help("Write it as heyaira.toml into the current folder"),
+            ),
+        Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client"),
+        Command::new("resume")
+            .about("Read everything that is needed to go on from a handoff line")
+            .arg(text("line").num_args(1..).action(ArgAction::Append).help("The line, e.g. handoff: 8e287857 v7")),
+        Command::new("doctor").about("Check the set-up: database, settings, permissions, project"),
+        Command::new("verify").about("Check the whole database, its history and its indexes; reads only"),
+        Command::new("backup")
+            .about("Write a consistent copy of the database, also while it is in use")
+            .arg(text("file").help("The new file")),
+        Command::new("completions")
+            .about("Print the completions of a shell")
+            .arg(text("shell").help("bash, zsh, fish, elvish or powershell")),
+    ]
+}

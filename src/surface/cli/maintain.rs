@@ -1,0 +1,154 @@
+//! Looking after a database: `doctor`, `verify`, `backup`, `completions`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::error::{Code, Refusal, Result};
+use crate::operation::Service;
+use crate::store::backend::work;
+use crate::store::{project, verify as check};
+use crate::surface::cli::{Session, answer, commands, now, wait};
+
+/// `heyaira verify`: the database's own check, then ours. Reads only.
+pub fn verify(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
+    let service = session.config.open(false)?;
+    let mut problems = service.store.integrity()?;
+    let mut tasks = 0;
+    if problems.is_empty() {
+        (tasks, problems) = our_check(&service)?;
+    }
+    let clean = problems.is_empty();
+    let told = json!({"clean": clean, "tasks": tasks, "problems": problems});
+    answer::print(&told, session.json)?;
+    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(Code::Damaged.exit()) })
+}
+
+fn our_check(service: &Service) -> Result<(usize, Vec<String>)> {
+    let deadline = || std::time::Instant::now() + std::time::Duration::from_hours(1);
+    let mut problems =
+        wait(service.store.read(deadline(), work(|transaction| Box::pin(check::table_problems(transaction)))))?;
+    let (mut after, mut tasks) = (Uuid::nil(), 0);
+    loop {
+        let (last, count, found) = wait(service.store.read(
+            deadline(),
+            work(move |transaction| {
+                Box::pin(async move {
+                    let mut found = Vec::new();
+                    let batch = check::tasks_behind(transaction, after).await?;
+                    for (task_id, project_id) in &batch {
+                        found.extend(check::task_problems(transaction, *project_id, *task_id).await?);
+                    }
+                    Ok((batch.last().map(|(task_id, _)| *task_id), batch.len(), found))
+                })
+            }),
+        ))?;
+        problems.extend(found);
+        tasks += count;
+        match last {
+            Some(last) => after = last,
+            None => return Ok((tasks, problems)),
+        }
+    }
+}
+
+/// `heyaira backup FILE`.
+pub fn backup(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let file = matches.get_one::<String>("file").map(PathBuf::from);
+    let file = file.ok_or_else(|| Refusal::argument("the new file is missing: heyaira backup FILE"))?;
+    let service = session.config.open(false)?;
+    service.store.back_up(&file)?;
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    answer::print(&json!({"file": file.display().to_string(), "bytes": bytes}), session.json)
+}
+
+/// `heyaira completions SHELL`.
+pub fn completions(_session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let shells = "bash, zsh, fish, elvish or powershell";
+    let word = matches.get_one::<String>("shell").map(String::as_str).unwrap_or_default();
+    let shell: clap_complete::Shell = word.parse().map_err(|_| Refusal::argument(format!("name a shell: {shells}")))?;
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut commands::all(), "heyaira", &mut script);
+    answer::write(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Finding {
+    check: &'static str,
+    state: &'static str,
+    told: String,
+}
+
+/// `heyaira doctor`: each check with ok, warning or failed, and what to do.
+pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
+    let mut findings = Vec::new();
+    let mut exit = 0;
+    match session.config.open(false) {
+        Err(refusal) => {
+            exit = refusal.code.exit();
+            findings.push(Finding { check: "database", state: "failed", told: refusal.to_string() });
+        }
+        Ok(service) => {
+            let database = session.config.database.display().to_string();
+            findings.push(Finding { check: "database", state: "ok", told: database });
+            exit = exit.max(examine(session, &service, &mut findings)?);
+        }
+    }
+    let rows: Vec<Value> =
+        findings.iter().map(|one| json!({"check": one.check, "state": one.state, "told": one.told})).collect();
+    if session.json {
+        answer::print(&json!({"healthy": exit == 0, "checks": rows}), true)?;
+    } else {
+        let lines = findings.iter().map(|one| format!("{:8} {}: {}\n", one.state, one.check, one.told));
+        answer::write(&crate::surface::cli::text::escaped(&lines.collect::<String>()))?;
+    }
+    Ok(ExitCode::from(exit))
+}
+
+fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) -> Result<u8> {
+    let mut exit = 0;
+    let mut add = |check, good: bool, told: String| {
+        findings.push(Finding { check, state: if good { "ok" } else { "failed" }, told });
+        good
+    };
+    for (name, value) in service.store.settings()? {
+        let (check, good) = match name.as_str() {
+            "sqlite" => ("sqlite", true),
+            "journal_mode" => ("journal_mode", value == "wal"),
+            "synchronous" => ("synchronous", value == "2"),
+            "user_version" => ("schema", true),
+            _ => continue,
+        };
+        if !add(check, good, value) {
+            exit = Code::Unavailable.exit();
+        }
+    }
+    let problems = service.store.integrity()?;
+    if !add(
+        "integrity",
+        problems.is_empty(),
+        if problems.is_empty() { "clean".to_owned() } else { problems.join("; ") },
+    ) {
+        return Ok(Code::Damaged.exit());
+    }
+    let deadline = std::time::Instant::now() + service.deadline;
+    let started = std::time::Instant::now();
+    wait(service.store.write(deadline, work(|transaction| Box::pin(project::touch(transaction)))))?;
+    add("durable write", true, format!("{} ms", started.elapsed().as_millis()));
+    let entry = crate::operations::named("server_identity")
+        .ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
+    match session.ask_of(service, entry, json!({})) {
+        Ok(identity) => {
+            let told = format!("{} on instance {}", identity["project"], identity["instance"]);
+            add("project", true, told.replace('"', ""));
+        }
+        Err(refusal) => {
+            findings.push(Finding { check: "project", state: "warning", told: refusal.to_string() });
+        }
+    }
+    tracing::debug!(at = %now(), "doctor has looked");
+    Ok(exit)
+}

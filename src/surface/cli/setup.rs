@@ -1,0 +1,280 @@
+//! Setting up and connecting: `init`, `start`, `profile`, `mcp`, `resume`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+
+use crate::config::PROFILE_FILE;
+use crate::domain::project::{Instance, slug_problem};
+use crate::error::{Code, Refusal, Result};
+use crate::operation::{Connection, Door, Role, Service};
+use crate::operations;
+use crate::operations::project::check_resource;
+use crate::store::backend::work;
+use crate::store::project;
+use crate::surface::cli::{Session, answer, caller, now, profile_of, wait};
+use crate::surface::mcp::{Open, serve_stdio};
+
+/// `heyaira init`.
+pub fn init(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let resource = matches.get_one::<String>("resource").cloned();
+    if let Some(resource) = &resource {
+        check_resource(resource)?;
+    }
+    let service = session.config.open(true)?;
+    let (instance, created) = prepare(&service, resource.clone())?;
+    if let (Some(resource), false) = (&resource, created)
+        && *resource != instance.resource
+    {
+        return Err(Refusal::not_allowed(
+            format!("this database is there already, as resource {}", instance.resource),
+            "To change that: heyaira project set PROJECT --resource URL. Nothing was written.",
+        ));
+    }
+    let told = json!({
+        "database": session.config.database.display().to_string(),
+        "instance": instance.id,
+        "resource": instance.resource,
+        "created": created,
+    });
+    answer::print(&told, session.json)
+}
+
+/// Writes the instance's row if the database is new; answers the instance and whether it was made now.
+fn prepare(service: &Service, resource: Option<String>) -> Result<(Instance, bool)> {
+    let id = service.ids.uuid();
+    let instance = Instance {
+        id,
+        resource: resource.unwrap_or_else(|| format!("heyaira:{id}")),
+        pin_key: project::new_pin_key(service.ids.uuid(), service.ids.uuid()),
+    };
+    let deadline = std::time::Instant::now() + service.deadline;
+    wait(service.store.write(
+        deadline,
+        work(move |transaction| {
+            Box::pin(async move {
+                let created = project::create_instance(transaction, &instance, now()).await?;
+                let (instance, _) = project::identity(transaction, None).await?;
+                Ok((instance, created))
+            })
+        }),
+    ))
+}
+
+/// `heyaira start`: everything that a first use needs; run again it changes nothing.
+pub fn start(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
+    let service = session.config.open(true)?;
+    prepare(&service, None)?;
+    let name = project_name(session)?;
+    let create =
+        operations::named("project_create").ok_or_else(|| Refusal::internal(&"project_create is not listed"))?;
+    let created = match session.ask_of(&service, create, json!({"project": name})) {
+        Ok(_) => true,
+        Err(refusal) if refusal.code == Code::NotAllowed => false,
+        Err(refusal) => return Err(refusal),
+    };
+    let profile = profile_of(session, &service, &name)?;
+    if session.json {
+        let mut told = profile;
+        told["database"] = json!(session.config.database.display().to_string());
+        told["created"] = json!(created);
+        told["connect"] = json!(connect(&name, &session.config.database));
+        return answer::print(&told, true);
+    }
+    let verb = if created { "is set up" } else { "is there already" };
+    answer::write(&format!(
+        "Project {name} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}\n\
+         Give the profile to your agents: in the repository's root run\n  heyaira profile {name} --write\n\
+         and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",
+        session.config.database.display(),
+        profile_text(&profile),
+        connect_text(&name, &session.config.database),
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The named project, else the pinned one, else the folder's name.
+fn project_name(session: &Session) -> Result<String> {
+    if let Some(named) = &session.config.project {
+        return match slug_problem(named) {
+            None => Ok(named.clone()),
+            Some(problem) => Err(Refusal::argument(format!("project {problem}"))),
+        };
+    }
+    if session.config.profile.is_some() || session.config.found_profile()?.is_some() {
+        return session.config.pinned().map(|pinned| pinned.project);
+    }
+    let folder =
+        session.config.folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let letters = folder.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
+    let slug: String = letters.take(63).collect::<String>().trim_matches('-').to_owned();
+    if slug.is_empty() {
+        return Err(Refusal::argument("this folder's name makes no project name: give one with --project"));
+    }
+    Ok(slug)
+}
+
+/// `heyaira profile`.
+pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let project = match matches.get_one::<String>("project") {
+        Some(project) => project.clone(),
+        None => session.config.pinned().map(|pinned| pinned.project)?,
+    };
+    let service = session.config.open(false)?;
+    let profile = profile_of(session, &service, &project)?;
+    if matches.get_flag("write") {
+        return write_profile(session, &profile);
+    }
+    if session.json {
+        let mut told = profile;
+        told["connect"] = json!(connect(&project, &session.config.database));
+        return answer::print(&told, true);
+    }
+    answer::write(&format!(
+        "{}\nConnect a client (stdio):\n{}",
+        profile_text(&profile),
+        connect_text(&project, &session.config.database)
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_profile(session: &Session, profile: &Value) -> Result<ExitCode> {
+    let path = session.config.folder.join(PROFILE_FILE);
+    let word = |name: &str| profile[name].to_string();
+    let text = format!(
+        "# The connection profile of this repository: an agent compares server_identity with it and copies write_context\n\
+         # from it. It guards against writing into the wrong project; it is no credential.\n\
+         project = {}\ninstance = {}\nresource = {}\nlanguage = {}\nwrite_context = {}\n",
+        word("project"),
+        word("instance"),
+        word("resource"),
+        word("language"),
+        word("write_context"),
+    );
+    if path.exists() && std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return told_file(session, &path, false);
+    }
+    if let Ok(Some(old)) = session.config.found_profile()
+        && old.path == path
+        && old.pinned.project != profile["project"]
+    {
+        return Err(Refusal::not_allowed(
+            format!("{} is the profile of another project, {}", path.display(), old.pinned.project),
+            "Remove it first if that is meant. Nothing was written.",
+        ));
+    }
+    write_whole(&path, &text)?;
+    told_file(session, &path, true)
+}
+
+/// Writes beside the file and renames, so that a reader sees the old or the new one whole.
+fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let failed = |error: std::io::Error| crate::store::file::failed("write", path, &error);
+    let beside = path.with_extension("toml.new");
+    std::fs::write(&beside, text).map_err(failed)?;
+    std::fs::rename(&beside, path).map_err(failed)
+}
+
+fn told_file(session: &Session, path: &Path, written: bool) -> Result<ExitCode> {
+    answer::print(&json!({"file": path.display().to_string(), "written": written}), session.json)
+}
+
+fn profile_text(profile: &Value) -> String {
+    let word = |name: &str| profile[name].as_str().unwrap_or_default().to_owned();
+    format!(
+        "Connection profile\n  resource: {}\n  instance: {}\n  project: {}\n  language: {}\n  write_context: {}\n",
+        word("resource"),
+        word("instance"),
+        word("project"),
+        word("language"),
+        word("write_context"),
+    )
+}
+
+/// The set-up of each client, by its name.
+fn connect(project: &str, database: &Path) -> Value {
+    let lines: serde_json::Map<String, Value> =
+        connect_lines(project, database).into_iter().map(|(client, line)| (client.to_owned(), json!(line))).collect();
+    Value::Object(lines)
+}
+
+fn connect_text(project: &str, database: &Path) -> String {
+    connect_lines(project, database).into_iter().map(|(client, line)| format!("  {client}: {line}\n")).collect()
+}
+
+fn connect_lines(project: &str, database: &Path) -> [(&'static str, String); 5] {
+    // A client starts the server with an environment of its own: the file is named unless it is the default.
+    let named = std::env::var_os("HEYAIRA_DATABASE").is_some() || std::env::args_os().any(|word| word == "--database");
+    let database = if named {
+        std::path::absolute(database)
+            .map(|path| format!(" --database {}", shell_word(&path.display().to_string())))
+            .unwrap_or_default()
+    } else {
+        String::new()
+    };
+    let program =
+        std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()));
+    let command = format!("{program} mcp --project {project}{database}");
+    [
+        ("Claude Code", format!("claude mcp add heyaira -- {command}")),
+        ("Codex", format!("codex mcp add heyaira -- {command}")),
+        ("Gemini CLI", format!("gemini mcp add heyaira {command}")),
+        ("OpenCode", format!("opencode mcp add heyaira -- {command}")),
+        ("any other", command),
+    ]
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// `heyaira resume LINE`.
+pub fn resume(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let words: Vec<&str> = matches.get_many::<String>("line").into_iter().flatten().map(String::as_str).collect();
+    if words.is_empty() {
+        return Err(Refusal::argument("the line is missing: heyaira resume 'handoff: 8e287857 v7'"));
+    }
+    let entry = operations::named("continuity_context")
+        .ok_or_else(|| Refusal::internal(&"continuity_context is not listed"))?;
+    let packet = session.ask(entry, json!({"handoff": words.join(" ")}))?;
+    answer::print(&packet, session.json)
+}
+
+/// The environment, as far as it is text.
+fn environment() -> Vec<(String, String)> {
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
+}
+
+/// `heyaira mcp`.
+pub fn mcp(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
+    let mut config = session.config.clone();
+    // A client that says where its project is does not always start its servers there.
+    if let Some(folder) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_dir()) {
+        config.folder = folder;
+    }
+    let opener = move || {
+        let pinned = config.pinned()?;
+        let service = config.open(false)?;
+        let connection = Connection::new(Ok(pinned), caller(), Role::Write, Door::Stdio, service.ids.as_ref());
+        Ok(Open { service, connection: Arc::new(connection) })
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Refusal::internal(&error))?;
+    let code = runtime.block_on(serve_stdio(Box::new(opener), environment()));
+    // A read of standard input that never ends, or a wait for the disk, must not hold the process.
+    runtime.shutdown_background();
+    Ok(code)
+}

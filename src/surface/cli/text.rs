@@ -1,0 +1,140 @@
+//! An answer as text for a person: times in local time with their offset, hidden and control characters made visible.
+//! Must never let stored text steer the terminal.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+/// The whole answer.
+pub fn render(answer: &Value) -> String {
+    let mut text = String::new();
+    match answer {
+        Value::Object(fields) if fields.contains_key("shown") => table(fields, &mut text),
+        Value::Object(fields) => block(fields, 0, &mut text),
+        other => {
+            let _ = writeln!(text, "{}", plain(other));
+        }
+    }
+    text
+}
+
+fn table(fields: &Map<String, Value>, text: &mut String) {
+    let rows = fields.values().find_map(Value::as_array);
+    for row in rows.into_iter().flatten().filter_map(Value::as_object) {
+        line(row, text);
+    }
+    let word = |name: &str| fields.get(name).map(plain).unwrap_or_default();
+    let _ = writeln!(text, "showing {} of {}", word("shown"), word("total"));
+    if let Some(cursor) = fields.get("next_cursor").and_then(Value::as_str) {
+        let _ = writeln!(text, "the rest: the same command with --cursor {cursor}");
+    }
+    if let Some(rest) = fields.get("rest") {
+        let _ = writeln!(text, "the rest: {}", plain(rest));
+    }
+}
+
+/// One row: its short values first, its title or summary, then the rest.
+fn line(row: &Map<String, Value>, text: &mut String) {
+    let mut head: Vec<String> = Vec::new();
+    let mut below: Vec<String> = Vec::new();
+    for (name, value) in row {
+        let shown = plain(value);
+        match name.as_str() {
+            _ if shown.is_empty() => {}
+            "id" | "line" | "project" | "status" | "kind" | "title" | "name" | "act" => head.push(shown),
+            "v" => head.push(format!("v{shown}")),
+            "p" => head.push(format!("p{shown}")),
+            "summary" => below.push(shown),
+            _ => head.push(format!("{name}: {shown}")),
+        }
+    }
+    let _ = writeln!(text, "{}", head.join("  "));
+    for one in below {
+        let _ = writeln!(text, "    {one}");
+    }
+}
+
+fn block(fields: &Map<String, Value>, depth: usize, text: &mut String) {
+    let indent = "  ".repeat(depth);
+    for (name, value) in fields {
+        match value {
+            Value::Null => {}
+            Value::Array(items) if items.is_empty() => {}
+            Value::String(one) if one.is_empty() => {}
+            Value::String(several) if several.contains('\n') => {
+                let _ = writeln!(text, "{indent}{name}:");
+                for one in several.lines() {
+                    let _ = writeln!(text, "{indent}  {}", escaped(one));
+                }
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                let _ = writeln!(text, "{indent}{name}:");
+                for item in items.iter().filter_map(Value::as_object) {
+                    let _ = write!(text, "{indent}  - ");
+                    line(item, text);
+                }
+            }
+            Value::Object(inner) => {
+                let _ = writeln!(text, "{indent}{name}:");
+                block(inner, depth + 1, text);
+            }
+            other => {
+                let _ = writeln!(text, "{indent}{name}: {}", plain(other));
+            }
+        }
+    }
+}
+
+/// A value on one line.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => local_time(text).unwrap_or_else(|| escaped(&text.replace('\n', " / "))),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(fields) => {
+            let parts = fields.iter().map(|(name, value)| format!("{name} {}", plain(value)));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A time of an answer as local time with its offset: `2026-11-25 16:58:02 +09:00`.
+fn local_time(text: &str) -> Option<String> {
+    if !text.ends_with('Z')
+        || !matches!(text.len(), 17 | 20)
+        || !text.is_ascii()
+        || text.as_bytes().get(10) != Some(&b'T')
+    {
+        return None;
+    }
+    let whole = if text.len() == 17 { format!("{}:00Z", &text[..16]) } else { text.to_owned() };
+    let moment: jiff::Timestamp = whole.parse().ok()?;
+    let local = moment.to_zoned_datetime(jiff::tz::TimeZone::system());
+    let format = if text.len() == 17 { "%Y-%m-%d %H:%M %:z" } else { "%Y-%m-%d %H:%M:%S %:z" };
+    Some(local.strftime(format).to_string())
+}
+
+/// The text with control, direction and invisible characters written as their code points.
+pub fn escaped(text: &str) -> String {
+    if !text.chars().any(hides) {
+        return text.to_owned();
+    }
+    text.chars().fold(String::new(), |mut shown, character| {
+        if hides(character) {
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+        shown
+    })
+}
+
+/// Joiners (U+200C, U+200D) stay: scripts and emoji need them.
+fn hides(character: char) -> bool {
+    let control = character.is_control() && !matches!(character, '\n' | '\t');
+    control
+        || matches!(character,
+            '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}

@@ -1,0 +1,94 @@
+//! The generated reference is current. `just docs` writes it anew.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use heyaira::operation::{Audience, Effect, Entry, schema};
+use heyaira::operations;
+use serde_json::Value;
+
+fn check(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    if std::env::var_os("HEYAIRA_WRITE_DOCS").is_some() {
+        fs::write(&path, text).expect("docs can be written");
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "docs/{name} is stale: run `just docs`");
+}
+
+fn effect(entry: &Entry) -> &'static str {
+    match entry.effect {
+        Effect::Reads => "reads",
+        Effect::Adds => "adds",
+        Effect::Changes => "changes at a version",
+        Effect::Administers => "administers",
+    }
+}
+
+fn fields(entry: &Entry, text: &mut String) {
+    let rows: Vec<_> = schema::fields(&entry.schema).collect();
+    if rows.is_empty() {
+        let _ = writeln!(text, "No arguments.");
+        return;
+    }
+    let _ = writeln!(text, "| argument | type | |\n| --- | --- | --- |");
+    for (name, field) in rows {
+        let field = schema::settled(field);
+        let mut notes: Vec<String> = Vec::new();
+        if schema::is_required(&entry.schema, name, &field, true) {
+            notes.push("required".to_owned());
+        } else if schema::has(&field, "x-agents-must") {
+            notes.push("required of agents".to_owned());
+        }
+        if schema::has(&field, "x-people") {
+            notes.push("command line only".to_owned());
+        }
+        let words = schema::words(&field);
+        if !words.is_empty() {
+            notes.push(words.join(", "));
+        }
+        let comment = field.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        let _ = writeln!(text, "| `{name}` | {} | {}{notes} |", schema::kind(&field), comment.replace('|', "\\|"));
+    }
+}
+
+#[test]
+fn generated_docs_of_the_tools_are_current() {
+    let mut text = String::from("# Tools\n\nGenerated from the operations by `just docs`.\n");
+    for entry in operations::all().iter().filter(|entry| entry.audience == Audience::Everyone) {
+        let _ = writeln!(text, "\n## {}\n", entry.name);
+        let description = entry.schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{description}\n\nIt {}; on the command line: `heyaira {}`.\n",
+            effect(entry),
+            entry.command
+        );
+        fields(entry, &mut text);
+    }
+    check("tools.md", &text);
+}
+
+#[test]
+fn generated_docs_of_the_command_line_are_current() {
+    let mut text = String::from("# Command line\n\nGenerated from the commands by `just docs`.\n");
+    let mut root = heyaira::surface::cli::commands::all().term_width(100);
+    root.build();
+    describe(&mut root, "heyaira", &mut text);
+    check("cli.md", &text);
+}
+
+fn describe(command: &mut clap::Command, path: &str, text: &mut String) {
+    let help = command.render_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = writeln!(text, "\n## {path}\n\n```text\n{}\n```", lines.join("\n").trim_end());
+    let names: Vec<String> =
+        command.get_subcommands().map(|one| one.get_name().to_owned()).filter(|name| name != "help").collect();
+    for name in names {
+        if let Some(inner) = command.find_subcommand_mut(&name) {
+            describe(inner, &format!("{path} {name}"), text);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Acknowledged writes are on disk: after `kill -9`, and by counting the flushes that a kill cannot show.
+
+use std::collections::HashSet;
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, Server};
+
+const KILLS: usize = 50;
+
+/// What one killed server had acknowledged, and how many calls were still in flight.
+struct Killed {
+    acknowledged: Vec<(String, i64)>,
+    in_flight: usize,
+}
+
+/// Sends a burst of writes to several tasks, reads some answers, and kills the server between them.
+fn kill_in_mid_write(place: &Place, tasks: &[String], versions: &mut [i64], round: usize) -> Killed {
+    let mut server = place.server();
+    let mut sent = Vec::new();
+    for burst in 0..6 {
+        for (task, version) in tasks.iter().zip(versions.iter()) {
+            let arguments = json!({
+                "task_id": task, "expected_version": version + burst, "summary": format!("round {round} burst {burst}"),
+            });
+            sent.push((server.send_call("task_update", arguments), task.clone()));
+        }
+    }
+    // Each round kills after another number of answers, so that the moment moves over the whole of a write.
+    let wanted = round % (sent.len() - 1) + 1;
+    let mut acknowledged = Vec::new();
+    let mut answered = 0;
+    while answered < wanted
+        && let Some(answer) = server.next()
+    {
+        answered += 1;
+        acknowledged.extend(acknowledgement(&answer, &sent));
+    }
+    server.kill();
+    // What was in the pipe when the process died had been acknowledged too.
+    while let Some(answer) = server.next() {
+        answered += 1;
+        acknowledged.extend(acknowledgement(&answer, &sent));
+    }
+    Killed { acknowledged, in_flight: sent.len() - answered }
+}
+
+fn acknowledgement(answer: &Value, sent: &[(i64, String)]) -> Option<(String, i64)> {
+    let text = answer["result"]["content"][0]["text"].as_str()?;
+    let body: Value = serde_json::from_str(text).ok()?;
+    let (_, task) = sent.iter().find(|(id, _)| answer["id"] == *id)?;
+    Some((task.clone(), body["version"].as_i64()?))
+}
+
+#[test]
+fn every_acknowledged_version_survives_fifty_kills() {
+    let place = Place::new();
+    let tasks: Vec<String> = (0..4).map(|number| place.task(&format!("task {number}"))).collect();
+    let mut versions = vec![1; tasks.len()];
+    let (mut acknowledged, mut rounds_with_acks, mut rounds_in_flight) = (0, 0, 0);
+    for round in 0..KILLS {
+        let killed = kill_in_mid_write(&place, &tasks, &mut versions, round);
+        acknowledged += killed.acknowledged.len();
+        rounds_with_acks += usize::from(!killed.acknowledged.is_empty());
+        rounds_in_flight += usize::from(killed.in_flight > 0);
+        for (task, version) in tasks.iter().zip(versions.iter_mut()) {
+            let stored = place.ask(&["task", "get", task])["version"].as_i64().expect("a version");
+            let told = killed.acknowledged.iter().filter(|(one, _)| one == task).map(|(_, version)| *version).max();
+            assert!(told.is_none_or(|told| told <= stored), "round {round}: told {told:?}, stored {stored}");
+            *version = stored;
+        }
+        let verified = place.bare(&["verify", "--json"]);
+        assert_eq!(verified.json()["clean"], true, "round {round}: {verified:?}");
+    }
+    println!(
+        "{KILLS} kills: {acknowledged} writes acknowledged, {rounds_with_acks} rounds with acknowledged writes, \
+         {rounds_in_flight} rounds with writes in flight"
+    );
+    assert!(rounds_with_acks > KILLS / 2 && rounds_in_flight > KILLS / 2, "most kills must hit writes in flight");
+}
+
+/// The system calls of a traced server in order: flushes, and answers that acknowledge a write.
+fn traced(place: &Place, calls: impl FnOnce(&mut Server)) -> Vec<&'static str> {
+    let record = place.folder.path().join("trace");
+    let mut command = Command::new("strace");
+    place.dress(&mut command);
+    command.args(["-f", "-qq", "-s", "65536", "-e", "trace=fdatasync,fsync,write,writev", "-e", "signal=none", "-o"]);
+    command.arg(&record).arg(crate::program::HEYAIRA).args(["mcp", "--project", "ledger"]);
+    let mut server = Server::start(command, &place.write_context);
+    calls(&mut server);
+    assert_eq!(server.end(), Some(0));
+    let text = fs::read_to_string(record).expect("strace wrote its record");
+    text.lines().flat_map(events).collect()
+}
+
+/// What one line of the record says: a flush that has returned, or the answers that one write holds.
+fn events(line: &str) -> Vec<&'static str> {
+    let call = line.split_whitespace().nth(1).unwrap_or_default();
+    let flush = ["fdatasync(", "fsync("].iter().any(|name| call.starts_with(name)) || line.contains("sync resumed>");
+    if flush && line.contains("= 0") {
+        return vec!["flush"];
+    }
+    let writes = call.starts_with("write(1,") || call.starts_with("writev(1,");
+    vec!["answer"; if writes { line.matches("changed_fields").count() } else { 0 }]
+}
+
+#[test]
+fn a_flush_lies_before_every_answer_of_a_write() {
+    let place = Place::new();
+    let task = place.task("one after the other");
+    let events = traced(&place, |server| {
+        for version in 1..=20 {
+            server
+                .call("task_update", json!({"task_id": task, "expected_version": version, "summary": "written"}))
+                .expect("accepted");
+        }
+    });
+    let answers = events.iter().filter(|event| **event == "answer").count();
+    assert_eq!(answers, 20, "{events:?}");
+    let pairs: HashSet<(&str, &str)> = events.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    assert!(!pairs.contains(&("answer", "answer")), "an answer without a flush before it: {events:?}");
+    println!("20 writes one after the other: {} flushes", events.len() - answers);
+}
+
+#[test]
+fn a_group_of_writes_is_flushed_before_its_first_answer() {
+    let place = Place::new();
+    let tasks: Vec<String> = (0..20).map(|number| place.task(&format!("task {number}"))).collect();
+    let events = traced(&place, |server| {
+        for task in &tasks {
+            server.send_call("task_update", json!({"task_id": task, "expected_version": 1, "summary": "written"}));
+        }
+        for _ in &tasks {
+            server.next().expect("an answer");
+        }
+    });
+    let answers = events.iter().filter(|event| **event == "answer").count();
+    let flushes = events.len() - answers;
+    println!("20 writes at once: {flushes} flushes");
+    assert_eq!(answers, 20, "{events:?}");
+    assert_eq!(events.first(), Some(&"flush"), "{events:?}");
+}
