@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -22,6 +22,8 @@ use crate::store::{file, migration};
 const SQLITE_MINIMUM: i32 = 3_051_003;
 /// How many waiting writes one transaction takes at most.
 const GROUP_LIMIT: usize = 256;
+/// How long the end of the store waits for what is being written.
+const CLOSING: Duration = Duration::from_millis(250);
 /// How many idle read connections are kept.
 const READERS_KEPT: usize = 4;
 
@@ -116,6 +118,8 @@ struct Inner {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
     queue: Arc<Queue>,
+    /// Disconnected once the writer has closed its file.
+    closed: Mutex<mpsc::Receiver<()>>,
 }
 
 #[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
@@ -149,11 +153,17 @@ impl Store {
         file::keep_private(path)?;
         let queue = Arc::new(Queue::default());
         let for_thread = Arc::clone(&queue);
+        let (closing, closed) = mpsc::channel();
+        let write = move || {
+            write_for_ever(&for_thread, writer, &lock);
+            drop(closing);
+        };
         std::thread::Builder::new()
             .name("writer".to_owned())
-            .spawn(move || write_for_ever(&for_thread, writer, &lock))
+            .spawn(write)
             .map_err(|error| Refusal::internal(&error))?;
-        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), idle: Mutex::default(), queue }) })
+        let inner = Inner { path: path.to_owned(), idle: Mutex::default(), queue, closed: Mutex::new(closed) };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The file.
@@ -330,8 +340,12 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 impl Drop for Inner {
+    /// Waits for the writer to close the file, which moves the log into it: a process that ended before that would
+    /// leave the last writes in a second file. Not for ever, as the writer may be waiting for another process.
     fn drop(&mut self) {
+        lock(&self.idle).clear();
         self.queue.close();
+        let _ = lock(&self.closed).recv_timeout(CLOSING);
     }
 }
 
