@@ -33,7 +33,7 @@ const fn client(starts: &'static str, harness: &'static str) -> Client {
 
 const TURN: &str = "x-codex-turn-metadata";
 
-/// As seen on the wire: Claude Code 2.1, Codex 0.171, Copilot 1.0, Gemini 0.61, OpenCode 1.18, Qwen Code 0.15.
+/// As seen on the wire: Claude Code 2.1, Codex 0.171, Copilot 1.0, Gemini 0.61, `OpenCode` 1.18, Qwen Code 0.15.
 static CLIENTS: [Client; 6] = [
     Client {
         session_in_call: &[&["claudecode/sessionId"]],

@@ -85,7 +85,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// OpenCode asks for a prompt with `$1`, `$2`, … and fills in what is typed later; those stay as they are.
+/// `OpenCode` asks for a prompt with `$1`, `$2`, … and fills in what is typed later; those stay as they are.
 fn is_placeholder(word: &str) -> bool {
     word.strip_prefix('$').is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }

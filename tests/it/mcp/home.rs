@@ -41,7 +41,7 @@ impl Ids for Random {
 
 /// A database in a folder that goes away with it.
 pub struct Home {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     service: Service,
     /// What writes to the project need.
     pub write_context: String,
@@ -61,7 +61,7 @@ impl Home {
         });
         let deadline = Instant::now() + Duration::from_secs(10);
         service.store.write(deadline, create).await.expect("an instance");
-        let mut home = Self { _folder: folder, service, write_context: String::new() };
+        let mut home = Self { folder, service, write_context: String::new() };
         home.administer("project_create", json!({"project": "demo"})).await;
         home.administer("project_create", json!({"project": "other"})).await;
         let profile = home.administer("profile_show", json!({"project": "demo"})).await;
@@ -90,6 +90,19 @@ impl Home {
     pub fn opener(&self) -> Opener {
         let open = self.open();
         Box::new(move || Ok(open.clone()))
+    }
+
+    /// Closes the database; answers its folder and an opener that opens it again.
+    pub fn reopening(self) -> (tempfile::TempDir, Opener) {
+        let folder = self.folder;
+        let path = folder.path().join("heyaira.db");
+        let opener = move || {
+            let service = service(&path);
+            let pinned = Ok(Pinned { project: "demo".to_owned(), instance: None });
+            let connection = Connection::new(pinned, "local".to_owned(), Role::Write, Door::Stdio, &Random);
+            Ok(Open { service, connection: Arc::new(connection) })
+        };
+        (folder, Box::new(opener))
     }
 
     /// A server of all operations, in an empty environment.
