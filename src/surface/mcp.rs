@@ -25,9 +25,9 @@ use crate::surface::mcp::handler::Handler;
 use crate::surface::mcp::transport::LineTransport;
 
 /// When the process gives up waiting for calls in flight, counted from the end of input or a signal.
-const GIVING_UP: Duration = Duration::from_millis(1_750);
+const GIVING_UP: Duration = Duration::from_millis(1_400);
 /// When it gives up waiting for a client that does not read its last answers.
-const LEAVING: Duration = Duration::from_millis(1_900);
+const LEAVING: Duration = Duration::from_millis(1_500);
 
 /// What calls need: the database, and the connection pinned to a project.
 #[derive(Clone)]

@@ -3,6 +3,7 @@
 mod failures;
 mod home;
 mod observed;
+mod process;
 mod prompts;
 mod protocol;
 mod resources;

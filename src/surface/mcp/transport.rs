@@ -33,7 +33,7 @@ use crate::surface::mcp::transport::output::Line;
 /// wrapping.
 pub const LINE_MAX: usize = 4 * 1024 * 1024;
 /// How long calls in flight may take to finish once the end has begun.
-const FINISHING: Duration = Duration::from_millis(1_500);
+const FINISHING: Duration = Duration::from_millis(1_200);
 
 /// The transport. It begins the end at end of input and when the output is closed, and reads no further once the end
 /// has begun, whoever began it.
