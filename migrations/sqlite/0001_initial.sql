@@ -13,7 +13,7 @@ create table project (
     slug text not null unique,
     name text not null,
     language text not null,
-    generation integer not null default 1,
+    generation integer not null,
     stale_hours integer not null default 24,
     archived_at integer,
     created_at integer not null
