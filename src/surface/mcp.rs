@@ -62,7 +62,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport = LineTransport::new(reader, writer, end.clone());
+    let transport = LineTransport::new(reader, writer, end.clone(), GIVING_UP);
     let served = async {
         // A client that only asks what this is and leaves, ends the handshake with an error that is none.
         match handler.serve(transport).await {

@@ -16,6 +16,7 @@ mod house;
 mod identity;
 mod list;
 mod lists;
+mod mcp;
 mod memory;
 mod message;
 mod program;

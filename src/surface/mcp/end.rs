@@ -1,9 +1,10 @@
 //! The end of a connection: one moment that end of input, a signal and a closed output share.
 //! Must never be undone.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// Whether the end has begun, and since when. Clones speak of the same end.
 #[derive(Clone, Debug)]
@@ -36,6 +37,6 @@ impl End {
     /// Waits until `after` has passed since the end began. Cancel-safe.
     pub async fn passed(&self, after: Duration) {
         let begun = self.begun().await;
-        tokio::time::sleep_until((begun + after).into()).await;
+        tokio::time::sleep_until(begun + after).await;
     }
 }

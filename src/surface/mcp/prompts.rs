@@ -51,7 +51,11 @@ pub fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult
 
 /// The line that the arguments make up, written anew; `None` if there are none.
 fn line(arguments: Option<&JsonObject>) -> Result<Option<String>, ErrorData> {
-    let given = WORDS.map(|(name, _)| arguments.and_then(|given| given.get(name)).map(shown).unwrap_or_default());
+    let mut given = WORDS.map(|(name, _)| arguments.and_then(|given| given.get(name)).map(shown).unwrap_or_default());
+    let [.., version] = &mut given;
+    if version.starts_with(|first: char| first.is_ascii_digit()) {
+        version.insert(0, 'v');
+    }
     let words: Vec<&str> = given.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
     if words.is_empty() {
         return Ok(None);

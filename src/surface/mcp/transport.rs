@@ -53,9 +53,10 @@ pub struct LineTransport<R> {
 }
 
 impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
-    /// A transport over two streams; the writing half is run by a task of its own.
-    pub fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, writer: W, end: End) -> Self {
-        let (output, writer) = output::start(writer, end.clone());
+    /// A transport over two streams; the writing half is run by a task of its own, which gives up `limit` after the
+    /// end began.
+    pub fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, writer: W, end: End, limit: Duration) -> Self {
+        let (output, writer) = output::start(writer, end.clone(), limit);
         Self {
             lines: Lines::new(reader, LINE_MAX),
             output: Some(output),
@@ -164,10 +165,6 @@ fn line_of(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn closed() -> io::Error {
-    io::ErrorKind::BrokenPipe.into()
-}
-
 impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
     type Error = io::Error;
 
@@ -184,7 +181,11 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
         let output = self.output.clone();
         async move {
             let bytes = line_of(&message)?;
-            output.ok_or_else(closed)?.send(Line { bytes, place }).await.map_err(|_| closed())
+            if let Some(output) = output {
+                // Whoever closed the output knows that; it is no error of each answer that was still to be sent.
+                let _ = output.send(Line { bytes, place }).await;
+            }
+            Ok(())
         }
     }
 

@@ -2,7 +2,8 @@
 //! never repeat what a client sent.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId};
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 /// What a line is.
@@ -20,10 +21,24 @@ pub enum Parsed {
 /// strings, so that half of a surrogate pair in a text does not hide whose answer is missing.
 #[derive(Deserialize)]
 struct Head {
+    #[serde(default, deserialize_with = "present")]
     id: Option<Value>,
-    method: Option<serde::de::IgnoredAny>,
-    result: Option<serde::de::IgnoredAny>,
-    error: Option<serde::de::IgnoredAny>,
+    method: Option<Value>,
+    result: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+}
+
+/// Tells a field that is null from one that is not there.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Head {
+    /// A notification, or an answer to a question that was never asked: answering those could go on for ever.
+    fn wants_no_answer(&self) -> bool {
+        let answers = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        answers || (self.id.is_none() && self.method.as_ref().is_some_and(Value::is_string))
+    }
 }
 
 /// Parses one line.
@@ -53,7 +68,7 @@ pub fn error_line(error: &ErrorData, id: Option<&RequestId>) -> Vec<u8> {
 }
 
 fn refuse(text: &str, error: &serde_json::Error) -> Parsed {
-    if text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+    if text.starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
         return bad(ErrorData::invalid_request("Invalid request: send one message a line, no batch", None), None);
     }
     let head = match serde_json::from_str::<Head>(text) {
@@ -63,8 +78,7 @@ fn refuse(text: &str, error: &serde_json::Error) -> Parsed {
         }
         _ => return bad(ErrorData::invalid_request("Invalid request: no JSON-RPC 2.0 message", None), None),
     };
-    if head.method.is_none() && (head.result.is_some() || head.error.is_some()) {
-        // An answer to a question that was never asked; answering it could go on for ever.
+    if head.wants_no_answer() {
         return Parsed::Nothing;
     }
     let reason = error.to_string();

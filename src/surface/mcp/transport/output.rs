@@ -1,4 +1,7 @@
-//! The writing half: one task that writes whole lines. Must never write part of a line and go on with another.
+//! The writing half: one task that writes whole lines. Must never write part of a line and go on with another, and
+//! never wait for a client for ever once the end has begun.
+
+use std::time::Duration;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -19,16 +22,24 @@ pub(super) struct Line {
     pub(super) place: Option<Place>,
 }
 
-/// Starts the task. It ends when all senders are gone, or at the first failure, which begins the end.
+/// Starts the task. It ends when all senders are gone, `limit` after the end began, or at the first failure, which
+/// begins the end.
 pub(super) fn start<W: AsyncWrite + Send + Unpin + 'static>(
     writer: W,
     end: End,
+    limit: Duration,
 ) -> (mpsc::Sender<Line>, JoinHandle<()>) {
     let (sender, receiver) = mpsc::channel(WAITING);
-    (sender, tokio::spawn(write_all(writer, receiver, end)))
+    let task = tokio::spawn(async move {
+        tokio::select! {
+            () = write_all(writer, receiver, &end) => {}
+            () = end.passed(limit) => {}
+        }
+    });
+    (sender, task)
 }
 
-async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, mut lines: mpsc::Receiver<Line>, end: End) {
+async fn write_all<W: AsyncWrite + Unpin>(mut writer: W, mut lines: mpsc::Receiver<Line>, end: &End) {
     while let Some(Line { bytes, place }) = lines.recv().await {
         let written = match writer.write_all(&bytes).await {
             Ok(()) => writer.flush().await,
