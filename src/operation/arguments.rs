@@ -62,7 +62,8 @@ impl Reading<'_> {
     fn counts_as_given(&self, field: &Value, value: &Value) -> bool {
         let for_others = schema::has(field, "x-people") && !self.by_person;
         // On a list an empty text is no filter, whatever the filter's type.
-        !value.is_null() && !for_others && !(self.reads && *value == json!(""))
+        let is_blank = self.reads && *value == json!("");
+        !(value.is_null() || for_others || is_blank)
     }
 }
 

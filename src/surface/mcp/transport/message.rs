@@ -48,7 +48,7 @@ pub fn parse(line: &[u8]) -> Parsed {
         return Parsed::Nothing;
     }
     let Ok(text) = std::str::from_utf8(line) else {
-        return bad(ErrorData::parse_error("Parse error: the line is not UTF-8", None), None);
+        return bad(&ErrorData::parse_error("Parse error: the line is not UTF-8", None), None);
     };
     match serde_json::from_str::<ClientJsonRpcMessage>(text) {
         Ok(message) => Parsed::Message(Box::new(mended(message, text))),
@@ -56,8 +56,8 @@ pub fn parse(line: &[u8]) -> Parsed {
     }
 }
 
-fn bad(error: ErrorData, id: Option<RequestId>) -> Parsed {
-    Parsed::Bad(error_line(&error, id.as_ref()))
+fn bad(error: &ErrorData, id: Option<&RequestId>) -> Parsed {
+    Parsed::Bad(error_line(error, id))
 }
 
 /// The line of an error. Without a known id it is null, as JSON-RPC has it; the library would leave it out.
@@ -69,14 +69,14 @@ pub fn error_line(error: &ErrorData, id: Option<&RequestId>) -> Vec<u8> {
 
 fn refuse(text: &str, error: &serde_json::Error) -> Parsed {
     if text.starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
-        return bad(ErrorData::invalid_request("Invalid request: send one message a line, no batch", None), None);
+        return bad(&ErrorData::invalid_request("Invalid request: send one message a line, no batch", None), None);
     }
     let head = match serde_json::from_str::<Head>(text) {
         Ok(head) if text.starts_with('{') => head,
         Err(error) if error.is_syntax() || error.is_eof() => {
-            return bad(ErrorData::parse_error("Parse error: the line is not JSON", None), None);
+            return bad(&ErrorData::parse_error("Parse error: the line is not JSON", None), None);
         }
-        _ => return bad(ErrorData::invalid_request("Invalid request: no JSON-RPC 2.0 message", None), None),
+        _ => return bad(&ErrorData::invalid_request("Invalid request: no JSON-RPC 2.0 message", None), None),
     };
     if head.wants_no_answer() {
         return Parsed::Nothing;
@@ -89,7 +89,8 @@ fn refuse(text: &str, error: &serde_json::Error) -> Parsed {
     } else {
         "Invalid request: no JSON-RPC 2.0 message with a string or integer as id"
     };
-    bad(ErrorData::invalid_request(what, None), head.id.and_then(|id| serde_json::from_value(id).ok()))
+    let id: Option<RequestId> = head.id.and_then(|id| serde_json::from_value(id).ok());
+    bad(&ErrorData::invalid_request(what, None), id.as_ref())
 }
 
 /// An `initialize` in a form that the library does not know comes as a custom request; every client gets an answer,
