@@ -56,7 +56,7 @@ fn without_accent(character: char) -> char {
         'ς' => 'σ',
         '\u{c0}'..='\u{52f}' | '\u{1e00}'..='\u{1fff}' => {
             let mut plain = None;
-            decompose_canonical(character, |part| drop(plain.get_or_insert(part)));
+            decompose_canonical(character, |part| plain = plain.or(Some(part)));
             plain.unwrap_or(character)
         }
         _ => character,
