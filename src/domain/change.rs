@@ -96,7 +96,7 @@ impl Task {
     /// The task after `change`, or why it is not allowed. The caller has compared the versions.
     pub fn apply(&self, change: Change, actor: &Actor, facts: &Facts, now: Timestamp) -> Result<Changed> {
         let receipt = change.work_receipt.clone();
-        let since_takeover = facts.last_receipt.as_ref().filter(|last| last.version > self.marks.takeover_version);
+        let since_takeover = facts.last_receipt.as_ref().filter(|last| last.version >= self.marks.takeover_version);
         let receipt = receipt.map(|one| one.kept(self.version + 1, &facts.observed, since_takeover)).transpose()?;
         let takeover = self.takeover_by_text(&change, actor)?;
         if let Some(owner) = &takeover {
@@ -168,7 +168,7 @@ impl Task {
         if !before.content.status.is_open() && self.content.status.is_open() {
             self.marks.reopened_version = version;
         }
-        if self.content.owner != before.content.owner {
+        if self.content.owner != before.content.owner && self.marks.takeover_version != version {
             self.marks.owner_at = None;
         }
         if self.content.owner.as_deref() == Some(actor.who()) {

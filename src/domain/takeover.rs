@@ -28,7 +28,7 @@ pub fn line_in_whole(current: &str, whole: &str) -> Found {
     let Some((last, before)) = lines.split_last() else {
         return Found::None;
     };
-    if !last.starts_with(START) || old.last() == Some(last) {
+    if !last.starts_with(START) || (old.last() == Some(last) && before != old) {
         return Found::None;
     }
     if before == old { Found::Takeover(words(last)) } else { Found::Misplaced }

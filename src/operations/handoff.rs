@@ -105,7 +105,7 @@ async fn findings(
         let last = version::last_receipt(context.transaction, task.task_id, task.version).await?;
         // A handoff that was taken over is still checked with the receipt that came with it.
         let is_new = task.marks.next_version > 0;
-        receipt = last.filter(|last| !is_new || last.version > task.marks.takeover_version).map(|last| last.receipt);
+        receipt = last.filter(|last| !is_new || last.version >= task.marks.takeover_version).map(|last| last.receipt);
     }
     let ids = handoff::memories_named(content);
     let mut named = Vec::with_capacity(ids.len());

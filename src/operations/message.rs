@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::domain::message::KEPT_DAYS;
-use crate::domain::session;
 use crate::domain::task::{Task, pointer_problem};
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
@@ -216,7 +215,7 @@ fn in_short(found: &[Message], with_task: bool) -> Vec<Value> {
             row.insert("task".to_owned(), json!(crate::domain::task::short_id(one.task_id)));
         }
         if let Some(from) = &one.from_session {
-            row.insert("from".to_owned(), json!(session::short(from)));
+            row.insert("from".to_owned(), json!(from));
         }
         row.insert("caller".to_owned(), json!(one.caller));
         row.insert("at".to_owned(), json!(one.at.rfc3339()));

@@ -222,7 +222,8 @@ pub async fn save(transaction: &mut Transaction, project_id: i64, before: &Task,
     if before.content.depends_on != after.content.depends_on {
         save_dependencies(transaction, after, &before.content.depends_on).await?;
     }
-    if search::task_text(&before.content) != search::task_text(&after.content) {
+    let same_text = search::task_text(&before.content) == search::task_text(&after.content);
+    if !same_text || before.content.tags != after.content.tags {
         search::index_task(transaction, project_id, row.integer(0)?, after).await?;
     }
     Ok(true)

@@ -1,15 +1,32 @@
-//! All integration tests, as one binary.
+//! All integration tests, as one binary: every noun through the one door `call`, the program, and the rules of the house.
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 #![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
+mod arguments;
+mod budget;
 mod cli;
+mod conflict;
 mod docs;
 mod durability;
 mod end_to_end;
 mod ground;
+mod handoff;
+mod history;
+mod house;
+mod identity;
+mod list;
 mod lists;
+mod memory;
+mod message;
 mod program;
+mod project;
 mod races;
+mod receipt;
+mod resume;
+mod retry;
 mod search;
 mod sizes;
+mod takeover;
+mod task;
 mod texts;
+mod tidy;
