@@ -54,11 +54,18 @@ impl Bare {
             .query_row("select version from task where task_id = ?1", [id], |row| row.get(0))
             .expect("the task is there");
         let start = Instant::now();
-        let transaction = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).expect("begun");
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).expect("begun");
         let sql = "update task set version = version + 1, title = ?3 where task_id = ?1 and version = ?2";
-        transaction.prepare_cached(sql).and_then(|mut one| one.execute(params![id, version, "changed"])).expect("updated");
+        transaction
+            .prepare_cached(sql)
+            .and_then(|mut one| one.execute(params![id, version, "changed"]))
+            .expect("updated");
         let sql = "insert into task_version (task_id, version, content) values (?1, ?2, ?3)";
-        transaction.prepare_cached(sql).and_then(|mut one| one.execute(params![id, version + 1, BODY])).expect("inserted");
+        transaction
+            .prepare_cached(sql)
+            .and_then(|mut one| one.execute(params![id, version + 1, BODY]))
+            .expect("inserted");
         transaction.commit().expect("committed");
         start.elapsed()
     }
@@ -67,7 +74,8 @@ impl Bare {
 const BODY: &str = "{\"summary\":\"Step 7 is done, the next one is ready to start.\",\"handoff_next\":\"cargo test -p import step7\\nPrevious session: label:bench\"}";
 
 fn fill(connection: &Connection, size: usize, ids: &[Uuid]) {
-    let schema = "create table task (task_key integer primary key, task_id blob not null unique, version integer not null, \
+    let schema =
+        "create table task (task_key integer primary key, task_id blob not null unique, version integer not null, \
             title text not null, body text not null);
         create table task_version (task_id blob not null, version integer not null, content text not null, \
             primary key (task_id, version)) without rowid;

@@ -180,7 +180,9 @@ impl Generator {
             number += group.len();
             group.iter().for_each(|made| self.note(&mut sample, made));
             let memories: Vec<Memory> = (0..group.len().div_ceil(20)).map(|_| self.memory()).collect();
-            write(&runtime, &store, move |transaction| Box::pin(async move { save(transaction, &group, &memories).await }));
+            write(&runtime, &store, move |transaction| {
+                Box::pin(async move { save(transaction, &group, &memories).await })
+            });
         }
         sample
     }

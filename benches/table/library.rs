@@ -85,7 +85,9 @@ impl Library {
         match operation {
             Operation::Get => Asked::reading("task_get", json!({"task_id": self.dice.one_of(&self.ids)})),
             Operation::List => Asked::reading("task_list", json!({})),
-            Operation::Resume => Asked::reading("continuity_context", json!({"handoff": self.dice.one_of(&self.lines)})),
+            Operation::Resume => {
+                Asked::reading("continuity_context", json!({"handoff": self.dice.one_of(&self.lines)}))
+            }
             Operation::Overview => Asked::reading("continuity_context", json!({})),
             Operation::RareWord => Asked::reading("task_list", json!({"query": RARE})),
             Operation::FrequentWord => Asked::reading("task_list", json!({"query": FREQUENT})),

@@ -91,10 +91,8 @@ impl Subject {
 }
 
 fn rows() -> Vec<Row> {
-    let mut rows = vec![
-        Row::of("bare select by id", Cell::BareSelect),
-        Row::of("bare update + insert, on disk", Cell::BareWrite),
-    ];
+    let mut rows =
+        vec![Row::of("bare select by id", Cell::BareSelect), Row::of("bare update + insert, on disk", Cell::BareWrite)];
     for operation in Operation::ALL {
         rows.push(Row::of(&format!("{}, library", operation.name()), Cell::Library(operation)));
         rows.push(Row::of(&format!("{}, stdio", operation.name()), Cell::Stdio(operation)));

@@ -30,11 +30,14 @@ impl Program {
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("its output"));
         let mut program = Self { child, input, output, number: 0 };
-        program.request("initialize", &json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "bench", "version": "1"},
-        }));
+        program.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "bench", "version": "1"},
+            }),
+        );
         program.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         program
     }

@@ -89,7 +89,9 @@ fn times_bare(rows: &[Row], row: &Row, median: Duration) -> String {
     let floor = |wanted: fn(&Cell) -> bool| rows.iter().find(|one| wanted(&one.cell)).map(|one| one.times[2].median());
     let floor = match row.cell {
         Cell::Library(Operation::Get) | Cell::Stdio(Operation::Get) => floor(|cell| matches!(cell, Cell::BareSelect)),
-        Cell::Library(Operation::Update) | Cell::Stdio(Operation::Update) => floor(|cell| matches!(cell, Cell::BareWrite)),
+        Cell::Library(Operation::Update) | Cell::Stdio(Operation::Update) => {
+            floor(|cell| matches!(cell, Cell::BareWrite))
+        }
         _ => None,
     };
     floor.map(|floor| ratio(median, floor)).unwrap_or_default()

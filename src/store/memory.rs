@@ -43,7 +43,11 @@ pub struct Origin<'o> {
 }
 
 /// The id of the memory with that digest, if there is one.
-pub async fn identical(transaction: &mut Transaction, project_id: i64, fingerprint: [u8; 32]) -> Result<Option<String>> {
+pub async fn identical(
+    transaction: &mut Transaction,
+    project_id: i64,
+    fingerprint: [u8; 32],
+) -> Result<Option<String>> {
     let sql = "select memory_id from memory where project_id = ?1 and fingerprint = ?2";
     let row = transaction.row(sql, &[project_id.into(), fingerprint.into()]).await?;
     row.map(|row| row.text(0)).transpose()
