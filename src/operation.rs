@@ -95,10 +95,16 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// The answer.
     type Answer: Serialize;
 
+    /// What is wrong between arguments that are each right, told together with what is wrong in them.
+    fn problems(_given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Does it, inside the context's transaction.
     fn run(self, context: &mut Context<'_>) -> impl Future<Output = Result<Self::Answer>> + Send;
 }
 
+type Problems = fn(&Map<String, Value>, &Observed) -> Vec<String>;
 type Run = for<'a, 'b> fn(Value, &'a mut Context<'b>) -> BoxFuture<'a, Result<Value>>;
 
 /// An operation with its type erased, as the surfaces see it.
@@ -117,6 +123,7 @@ pub struct Entry {
     pub always_load: bool,
     /// The full schema: the source of flags, help, reference and checks.
     pub schema: Map<String, Value>,
+    problems: Problems,
     run: Run,
 }
 
@@ -131,6 +138,7 @@ impl Entry {
             in_project: T::IN_PROJECT,
             always_load: T::ALWAYS_LOAD,
             schema: schema::full::<T>(),
+            problems: T::problems,
             run: |arguments, context| {
                 Box::pin(async move {
                     let operation: T = serde_json::from_value(arguments).map_err(|error| Refusal::internal(&error))?;
@@ -214,6 +222,7 @@ pub struct Connection {
     /// Random, recorded with every version.
     pub id: String,
     last_write: Mutex<Option<Remembered>>,
+    named_session: Mutex<Option<String>>,
 }
 
 impl Connection {
@@ -226,7 +235,19 @@ impl Connection {
             door,
             id: ids.uuid().simple().to_string()[..12].to_owned(),
             last_write: Mutex::new(None),
+            named_session: Mutex::new(None),
         }
+    }
+
+    /// The session that this connection last wrote as, where its client does not tell one.
+    pub fn named_session(&self) -> Option<String> {
+        self.named_session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Remembers the session that a takeover or receipt over this connection named.
+    pub fn name_session(&self, session_ref: &str) {
+        let mut named = self.named_session.lock().unwrap_or_else(PoisonError::into_inner);
+        *named = Some(session_ref.to_owned());
     }
 }
 
@@ -271,7 +292,7 @@ pub async fn call(
     entry: &'static Entry,
     arguments: Value,
 ) -> Result<Value> {
-    let prepared = prepare(entry, connection, arguments);
+    let prepared = prepare(entry, connection, observed, arguments);
     let writes = entry.effect != Effect::Reads && prepared.arguments.is_ok();
     let fingerprint = prepared.fingerprint;
     let deadline = Instant::now() + service.deadline;
@@ -302,11 +323,16 @@ struct Prepared {
     fingerprint: [u8; 32],
 }
 
-fn prepare(entry: &Entry, connection: &Connection, arguments: Value) -> Prepared {
-    let by_person = connection.door == Door::CommandLine;
+fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, arguments: Value) -> Prepared {
+    let reading = arguments::Reading {
+        schema: &entry.schema,
+        reads: entry.effect == Effect::Reads,
+        by_person: connection.door == Door::CommandLine,
+    };
     let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
-    let arguments = arguments::parse(&entry.schema, entry.effect == Effect::Reads, by_person, arguments)
-        .and_then(|arguments| secret::refuse_own(&arguments).map(|()| arguments));
+    // Secrets come first: no later refusal may quote one.
+    let arguments = secret::refuse_own(&arguments)
+        .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
     let key = arguments.as_ref().ok().and_then(|checked| checked.get("idempotency_key"));
     Prepared {
         idempotency_key: key.and_then(Value::as_str).map(str::to_owned),

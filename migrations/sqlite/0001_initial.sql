@@ -13,7 +13,7 @@ create table project (
     slug text not null unique,
     name text not null,
     language text not null,
-    generation integer not null default 1,
+    generation integer not null,
     stale_hours integer not null default 24,
     archived_at integer,
     created_at integer not null
@@ -56,14 +56,17 @@ create table task (
     handoff_completed text not null
 );
 
-create index task_by_update on task (project_id, updated_at, task_id);
-create index task_by_status on task (project_id, status, updated_at, task_id);
-create index task_by_open on task (project_id, is_open, updated_at, task_id);
-create index task_by_creation on task (project_id, created_at, task_id);
-create index task_by_priority on task (project_id, priority, updated_at, task_id);
-create index task_by_owner on task (project_id, owner, updated_at, task_id) where owner is not null;
-create index task_by_parent on task (parent) where parent is not null;
-create index task_pending on task (project_id, pending_at, task_id) where pending_version > 0;
+-- Lists walk these in the very order of their answer, filters included, so a page costs the same at any size.
+create index task_by_update on task (project_id, updated_at desc, task_id);
+create index task_by_status on task (project_id, status, updated_at desc, task_id, pending_version);
+create index task_by_creation on task (project_id, created_at desc, task_id);
+create index task_by_priority on task (project_id, priority, updated_at desc, task_id, status);
+create index task_open on task (project_id, updated_at desc, task_id) where is_open = 1;
+create index task_open_by_priority on task (project_id, priority, updated_at desc, task_id, status) where is_open = 1;
+create index task_by_owner on task (project_id, owner, updated_at desc, task_id) where owner is not null;
+create index task_by_parent on task (project_id, parent, updated_at desc, task_id) where parent is not null;
+create index task_pending on task (project_id, updated_at desc, task_id, pending_version) where pending_version > 0;
+create index task_pending_since on task (project_id, pending_at desc, task_id) where pending_version > 0;
 
 -- Counted with every write, so that counts by status are exact at any size.
 create table task_count (
@@ -179,10 +182,7 @@ create table idempotency (
 
 create index idempotency_expiry on idempotency (expires_at);
 
--- Words for the full-text search; store/search.rs prepares them, so that both databases find the same.
-create virtual table task_words using fts5 (
-    scope, words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 0", detail = full
-);
-create virtual table memory_words using fts5 (
-    scope, words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 0", detail = full
-);
+-- Words for the full-text search. The program cuts the texts itself, so that both databases find the same; all that is
+-- left for the tokenizer is to split at spaces.
+create virtual table task_words using fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
+create virtual table memory_words using fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');

@@ -3,7 +3,7 @@
 use crate::domain::checkbox::check_boxes;
 use crate::domain::handoff;
 use crate::domain::receipt::{KeptReceipt, Receipt};
-use crate::domain::session::Observed;
+use crate::domain::session::{Observed, SESSION_REF_MAX};
 use crate::domain::takeover;
 use crate::domain::task::{Actor, Content, Marks, Status, Task, with_line};
 use crate::domain::text::{self, grouped, length};
@@ -60,8 +60,8 @@ pub struct Change {
 pub struct Facts {
     /// True if a result memory of this task is newer than its last reopening.
     pub result_kept: bool,
-    /// The last receipt.
-    pub last_receipt: Option<KeptReceipt>,
+    /// This session's last receipt since the task's last takeover.
+    pub previous_receipt: Option<KeptReceipt>,
     /// What the client told.
     pub observed: Observed,
 }
@@ -96,8 +96,8 @@ impl Task {
     /// The task after `change`, or why it is not allowed. The caller has compared the versions.
     pub fn apply(&self, change: Change, actor: &Actor, facts: &Facts, now: Timestamp) -> Result<Changed> {
         let receipt = change.work_receipt.clone();
-        let since_takeover = facts.last_receipt.as_ref().filter(|last| last.version >= self.marks.takeover_version);
-        let receipt = receipt.map(|one| one.kept(self.version + 1, &facts.observed, since_takeover)).transpose()?;
+        let previous = facts.previous_receipt.as_ref();
+        let receipt = receipt.map(|one| one.kept(self.version + 1, &facts.observed, previous)).transpose()?;
         let takeover = self.takeover_by_text(&change, actor)?;
         if let Some(owner) = &takeover {
             self.check_takeover(owner, now, false)?;
@@ -131,7 +131,7 @@ impl Task {
     }
 
     /// The task with an older content written as a new version.
-    pub fn revert(&self, content: Content, actor: &Actor, now: Timestamp) -> Result<Self> {
+    pub fn revert(&self, content: Content, actor: &Actor, has_result: bool, now: Timestamp) -> Result<Self> {
         let mut after = self.clone();
         after.version += 1;
         after.updated = now;
@@ -140,6 +140,9 @@ impl Task {
         after.content = content;
         after.mark(self, &set, actor, now);
         after.check_blocked()?;
+        if after.content.status == Status::Done {
+            after.check_done(has_result)?;
+        }
         Ok(after)
     }
 
@@ -215,7 +218,13 @@ impl Task {
         };
         match line {
             takeover::Found::None => Ok(None),
-            takeover::Found::Takeover(words) => Ok(Some(actor.session_ref.clone().unwrap_or(words))),
+            takeover::Found::Takeover(words) => match actor.session_ref.as_ref().filter(|_| actor.told) {
+                Some(session_ref) => Ok(Some(session_ref.clone())),
+                None if words.is_empty() || length(&words) > SESSION_REF_MAX => Err(Refusal::argument(format!(
+                    "the takeover line names no session in 1 to {SESSION_REF_MAX} characters"
+                ))),
+                None => Ok(Some(words)),
+            },
             takeover::Found::Misplaced => Err(Refusal::not_allowed(
                 "a takeover line may only be added as the one new last line of handoff_completed",
                 format!("To record a takeover call {}. Nothing was written.", self.takeover_call()),
@@ -245,7 +254,9 @@ impl Task {
             if guarded && halved && !change.replace {
                 return Err(self.refuse_loss(field, from, to));
             }
-            let dropped = to < from && !new.contains(old.as_str());
+            let kept = new.contains(old.trim_end());
+            // What is done is only ever added to: any other text is a loss, whatever its length.
+            let dropped = !kept && (to < from || field == "handoff_completed");
             if halved || (from > 0 && to == 0) || (guarded && dropped) {
                 losses.push(Loss { field, version: self.version, from, to });
             }

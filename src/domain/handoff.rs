@@ -244,12 +244,18 @@ fn memories_exist(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Too little to hold three parts in any language.
+fn is_one_word(blockers: &str) -> bool {
+    blockers.split_whitespace().count() < 3 && text::length(blockers) < 12
+}
+
 fn blockers_match(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let blockers = subject.content.handoff_blockers.trim();
     let blocked = subject.content.status == Status::Blocked;
     let fix = match (blockers.is_empty(), blocked) {
         (false, false) => "the task is not blocked: set status blocked, or clear handoff_blockers",
         (true, true) => "say what blocks, who moves next and what is needed",
+        (false, true) if is_one_word(blockers) => "one word is not enough: what blocks, who moves next, what is needed",
         _ => return,
     };
     findings.push(finding("blocker-three-parts", Level::Warning, "handoff_blockers", fix));

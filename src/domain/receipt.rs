@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::domain::session::Observed;
 use crate::error::{Refusal, Result};
 
+/// The problem of a receipt whose session nobody names.
+pub const SESSION_MISSING: &str =
+    "work_receipt.session_ref is missing, and the client does not tell it: write <harness>:<id> or label:<words>";
+
 /// What a session did, in its own words; append-only.
 ///
 /// There is no repository field: name the repository in `handoff_completed` or `handoff_next`.
@@ -103,9 +107,7 @@ impl Receipt {
             }
         }
         if self.session_ref.as_deref().unwrap_or_default().is_empty() {
-            return Err(Refusal::argument(
-                "work_receipt.session_ref is missing, and the client does not tell it: write <harness>:<id> or label:<words>",
-            ));
+            return Err(Refusal::argument(SESSION_MISSING));
         }
         let previous = previous.filter(|previous| previous.receipt.session_ref == self.session_ref);
         let earlier = previous.map(|previous| previous.receipt.fields().map(|(_, field)| field.clone()));

@@ -3,7 +3,7 @@
 //! Refused here from the start: `HeyAira`'s own write contexts and tokens. Rules for other providers' keys go beside
 //! them, as further rows of [`SORTS`].
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::error::{Code, Refusal, Result};
 
@@ -26,21 +26,28 @@ pub const TOKEN_PREFIX: &str = "hya_";
 /// The length of a pin in characters.
 pub const PIN_LENGTH: usize = 16;
 
-/// Refuses arguments that hold one of `HeyAira`'s own secrets anywhere but in `write_context`.
-pub fn refuse_own(arguments: &Map<String, Value>) -> Result<()> {
-    arguments
-        .iter()
-        .filter(|(name, _)| name.as_str() != "write_context")
-        .try_for_each(|(name, value)| refuse_in(name, value))
+/// Refuses arguments that hold one of `HeyAira`'s own secrets anywhere but in `write_context`, names included.
+pub fn refuse_own(arguments: &Value) -> Result<()> {
+    let Some(fields) = arguments.as_object() else {
+        return refuse_in("the arguments", arguments);
+    };
+    for (name, value) in fields {
+        refuse_text("a name of an argument", name)?;
+        if name != "write_context" || !value.is_string() {
+            refuse_in(name, value)?;
+        }
+    }
+    Ok(())
 }
 
 fn refuse_in(field: &str, value: &Value) -> Result<()> {
     match value {
         Value::String(text) => refuse_text(field, text),
         Value::Array(items) => items.iter().try_for_each(|item| refuse_in(field, item)),
-        Value::Object(fields) => {
-            fields.iter().try_for_each(|(name, value)| refuse_in(&format!("{field}.{name}"), value))
-        }
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            refuse_text("a name of an argument", name)?;
+            refuse_in(&format!("{field}.{name}"), value)
+        }),
         _ => Ok(()),
     }
 }

@@ -47,6 +47,13 @@ pub fn session_ref_problem(text: &str) -> Option<String> {
     None
 }
 
+/// A session or person in a sentence: plain ids as they are, anything else quoted and shortened.
+pub fn in_a_sentence(who: &str) -> String {
+    let short = short(who);
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_.:@".contains(character);
+    if short.len() <= 80 && short.chars().all(plain) { short } else { crate::domain::text::quoted(&short, 60) }
+}
+
 /// A session as lists show it: a UUID is shortened to its first 8 characters.
 pub fn short(session_ref: &str) -> String {
     match session_ref.split_once(':') {

@@ -118,7 +118,8 @@ impl Task {
     }
 }
 
-/// An owner in a sentence.
+/// An owner in a sentence: a session or a person; words of others are quoted.
 pub fn called(owner: &str) -> String {
-    if owner.contains(':') { format!("session {}", session::short(owner)) } else { owner.to_owned() }
+    let shown = session::in_a_sentence(owner);
+    if owner.contains(':') { format!("session {shown}") } else { shown }
 }

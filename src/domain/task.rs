@@ -4,7 +4,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::domain::checkbox::check_boxes;
@@ -182,8 +182,10 @@ pub struct Task {
 pub struct Actor {
     /// The credential's name.
     pub caller: String,
-    /// The session, where given or observed.
+    /// The session, where it is known.
     pub session_ref: Option<String>,
+    /// True if this call or its client told the session; false if it is the one that the connection named before.
+    pub told: bool,
 }
 
 impl Actor {
@@ -257,12 +259,23 @@ pub fn pointer_problem(given: &str) -> Option<String> {
     })
 }
 
-/// The values of an update that the stored task already has; `None` if one differs.
+/// True if the stored task has every value that an update asks for; other tasks may be named by their first 8.
 pub fn stored_values_equal(task: &Task, asked: &Map<String, Value>) -> bool {
     let stored = task.content.fields();
-    let comparable = asked.iter().filter(|(name, _)| stored.contains_key(*name));
-    let mut comparable = comparable.peekable();
-    comparable.peek().is_some()
-        && comparable
-            .all(|(name, value)| stored.get(name) == Some(value) || (value == &json!("") && stored[name].is_null()))
+    let mut known = asked.iter().filter_map(|(name, value)| Some((stored.get(name)?, value))).peekable();
+    known.peek().is_some() && known.all(|(stored, asked)| same_value(stored, asked))
+}
+
+fn same_value(stored: &Value, asked: &Value) -> bool {
+    match (stored, asked) {
+        (Value::Null, Value::String(cleared)) => cleared.is_empty(),
+        (Value::Array(stored), Value::Array(asked)) => {
+            stored.len() == asked.len() && stored.iter().zip(asked).all(|(one, other)| same_value(one, other))
+        }
+        (Value::String(stored), Value::String(asked)) => {
+            let is_pointer = Uuid::parse_str(stored).is_ok() && asked.len() == 8;
+            stored == asked || (is_pointer && stored.starts_with(&asked.to_ascii_lowercase()))
+        }
+        _ => stored == asked,
+    }
 }

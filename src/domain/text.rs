@@ -132,16 +132,46 @@ impl TokenEstimate {
             Class::Lower if self.previous == Class::Upper => 25,
             Class::Lower if self.previous == Class::Letter => 55,
             Class::Lower | Class::Upper if changes => 100,
-            Class::Lower => if self.mixed { 45 } else { 16 },
+            Class::Lower => {
+                if self.mixed {
+                    45
+                } else {
+                    16
+                }
+            }
             Class::Upper => 60,
             // A space in front of digits is a token of its own.
             Class::Digit if changes && self.previous == Class::Space => 200,
-            Class::Digit => if self.run % 3 == 1 { 100 } else { 0 },
+            Class::Digit => {
+                if self.run % 3 == 1 {
+                    100
+                } else {
+                    0
+                }
+            }
             Class::Space if changes && character == ' ' => 0,
-            Class::Space => if character == ' ' { 8 } else { 100 },
-            Class::Mark => if changes { 102 } else { 72 },
+            Class::Space => {
+                if character == ' ' {
+                    8
+                } else {
+                    100
+                }
+            }
+            Class::Mark => {
+                if changes {
+                    102
+                } else {
+                    72
+                }
+            }
             Class::Letter if self.previous == Class::Lower => 60,
-            Class::Letter => if changes { 100 } else { 45 },
+            Class::Letter => {
+                if changes {
+                    100
+                } else {
+                    45
+                }
+            }
             Class::Syllable => 60,
             Class::Dense => 120,
             Class::Joiner => 100,

@@ -11,50 +11,72 @@ use crate::operation::schema;
 /// How many problems are spelled out; the rest is counted.
 const PROBLEMS_SHOWN: usize = 20;
 
-/// Checks `arguments` against the full schema.
-///
-/// `null` counts as not given; for reading operations so does an empty text. Numbers in quotes, and arrays or
-/// objects sent as JSON text, are taken where the schema wants the real type.
-pub fn parse(
-    schema: &Map<String, Value>,
-    reads: bool,
-    by_person: bool,
-    arguments: Value,
-) -> Result<Map<String, Value>> {
-    let given = match arguments {
-        Value::Object(given) => given,
-        Value::Null => Map::new(),
-        other => {
-            return Err(Refusal::argument(format!(
-                "the arguments are no JSON object but {}",
-                text::quoted_value(&other, 60)
-            )));
+/// How arguments are to be read.
+pub struct Reading<'s> {
+    /// The full schema.
+    pub schema: &'s Map<String, Value>,
+    /// True for an operation that only reads: an empty text counts as not given.
+    pub reads: bool,
+    /// True for a person, of whom less is required and who may give more.
+    pub by_person: bool,
+}
+
+impl Reading<'_> {
+    /// Checks `arguments`; `between` says what is wrong between those that are right in themselves.
+    ///
+    /// `null` counts as not given. Numbers in quotes, and arrays or objects sent as JSON text, are taken where the
+    /// schema wants the real type.
+    pub fn parse(
+        &self,
+        arguments: Value,
+        between: impl FnOnce(&Map<String, Value>) -> Vec<String>,
+    ) -> Result<Map<String, Value>> {
+        let given = match arguments {
+            Value::Object(given) => given,
+            Value::Null => Map::new(),
+            other => {
+                let shown = text::quoted_value(&other, 60);
+                return Err(Refusal::argument(format!("the arguments are no JSON object but {shown}")));
+            }
+        };
+        check_size(&given)?;
+        let mut problems = Problems::default();
+        let mut checked = Map::new();
+        for (name, field) in schema::fields(self.schema) {
+            let field = schema::settled(field);
+            let value = given.get(name).filter(|value| self.counts_as_given(&field, value));
+            if let Some(value) = value.and_then(|value| problems.field(name, &field, value, self.reads)) {
+                checked.insert(name.clone(), value);
+            } else if schema::is_required(self.schema, name, &field, self.by_person) && !problems.mentions(name) {
+                problems.push(name, format!("{name} is missing"));
+            }
         }
-    };
-    let size = serde_json::to_string(&given).map_or(0, |text| text.len());
-    if size > text::REQUEST_MAX {
-        return Err(too_large(&format!(
-            "the request has {} bytes, at most {}",
-            text::grouped(size),
-            text::grouped(text::REQUEST_MAX)
-        )));
-    }
-    let mut problems = Problems::default();
-    let mut checked = Map::new();
-    for (name, field) in schema::fields(schema) {
-        let field = schema::settled(field);
-        let value = given.get(name).filter(|value| !value.is_null());
-        let value = value.filter(|_| by_person || !schema::has(&field, "x-people"));
-        let value = value.and_then(|value| problems.field(name, &field, value, reads));
-        if let Some(value) = value {
-            checked.insert(name.clone(), value);
-        } else if schema::is_required(schema, name, &field, by_person) && !problems.mentions(name) {
-            problems.push(name, format!("{name} is missing"));
+        problems.unknown(self.schema, &given, self.by_person);
+        for problem in between(&checked) {
+            problems.push("", problem);
         }
+        problems.into_result(self.schema, self.by_person)?;
+        Ok(checked)
     }
-    problems.unknown(schema, &given, by_person);
-    problems.into_result(schema, by_person)?;
-    Ok(checked)
+
+    fn counts_as_given(&self, field: &Value, value: &Value) -> bool {
+        let for_others = schema::has(field, "x-people") && !self.by_person;
+        // On a list an empty text is no filter, whatever the filter's type.
+        let is_blank = self.reads && *value == json!("");
+        !(value.is_null() || for_others || is_blank)
+    }
+}
+
+fn check_size(given: &Map<String, Value>) -> Result<()> {
+    let size = serde_json::to_string(given).map_or(0, |text| text.len());
+    if size <= text::REQUEST_MAX {
+        return Ok(());
+    }
+    Err(too_large(&format!(
+        "the request has {} bytes, at most {}",
+        text::grouped(size),
+        text::grouped(text::REQUEST_MAX)
+    )))
 }
 
 /// A digest over checked arguments: equal for equal calls, whatever the order or the `write_context`.

@@ -12,9 +12,6 @@ use crate::operation::{Audience, Context, Effect, Operation};
 use crate::operations::task::load;
 use crate::store::{memory, version};
 
-/// How many warnings an update answers with.
-const WARNINGS: usize = 5;
-
 /// What to fix in a saved handoff. `task_update` tells the same when it saves one.
 #[derive(Deserialize, JsonSchema)]
 pub struct HandoffCheck {
@@ -144,7 +141,7 @@ async fn unnamed_decisions(
     Ok(found.into_iter().map(|one| one.memory_id).filter(|id| !named.contains(id)).collect())
 }
 
-/// The findings on the fields that an update touched, at most five, as its warnings.
+/// The findings on the fields that an update touched, as its warnings.
 pub(crate) async fn warnings(context: &mut Context<'_>, task: &Task, touched: &[&str]) -> Result<Vec<Value>> {
     let findings = findings(context, Some(task), &task.content, None).await?;
     // An update that sets neither half of a handoff is no handoff: what it lacks is not told.
@@ -155,7 +152,6 @@ pub(crate) async fn warnings(context: &mut Context<'_>, task: &Task, touched: &[
             let lacks_receipt = is_handoff && finding.rule == "receipt-complete";
             lacks_receipt || touched.iter().any(|field| finding.field == *field)
         })
-        .take(WARNINGS)
         .map(|finding| json!({"rule": finding.rule, "field": finding.field, "fix": finding.fix}))
         .collect())
 }

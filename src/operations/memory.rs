@@ -237,7 +237,8 @@ impl Operation for MemorySearch {
         if (has_more || left > 0)
             && let Some(last) = rows.len().checked_sub(1).and_then(|last| found.get(last))
         {
-            answer.insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.memory_key], &last.memory_id)));
+            answer
+                .insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.memory_key], &last.memory_id)));
         }
         answer.insert("memories".to_owned(), Value::Array(rows));
         Ok(Value::Object(answer))

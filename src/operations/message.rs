@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::domain::message::KEPT_DAYS;
+use crate::domain::session::Observed;
 use crate::domain::task::{Task, pointer_problem};
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
@@ -55,18 +56,22 @@ impl Operation for MessageSend {
     const EFFECT: Effect = Effect::Adds;
     type Answer = Value;
 
+    fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
+        let says = given.get("text").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+        let acknowledges = given.get("ack").and_then(Value::as_array).is_some_and(|ids| !ids.is_empty());
+        let problem = match (given.contains_key("to"), says) {
+            (true, false) => "text is missing: to needs a text",
+            (false, true) => "to is missing: a task id or a session_ref",
+            (false, false) if !acknowledges => "nothing to do: give to and text, or ack",
+            _ => return Vec::new(),
+        };
+        vec![problem.to_owned()]
+    }
+
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let text = self.text.filter(|text| !text.trim().is_empty());
         let ack = self.ack.unwrap_or_default();
-        let sends = match (&self.to, &text) {
-            (Some(to), Some(text)) => Some((to.clone(), text.clone())),
-            (Some(_), None) => return Err(Refusal::argument("text is missing: to needs a text")),
-            (None, Some(_)) => return Err(Refusal::argument("to is missing: a task id or a session_ref")),
-            (None, None) if ack.is_empty() => {
-                return Err(Refusal::argument("nothing to do: give to and text, or ack"));
-            }
-            (None, None) => None,
-        };
+        let sends = self.to.zip(text);
         let sender = actor(context, self.session_ref.as_deref());
         let project_id = context.project()?.project_id;
         for id in &ack {

@@ -55,7 +55,7 @@ impl Operation for ProjectCreate {
             name: self.name.unwrap_or_else(|| self.project.clone()),
             slug: self.project,
             language: checked_language(self.language.unwrap_or_else(|| "en".to_owned()))?,
-            generation: 1,
+            generation: first_generation(context.new_uuid()),
             stale_hours: 24,
             archived: false,
         };
@@ -67,6 +67,11 @@ impl Operation for ProjectCreate {
         }
         Ok(shown(&new))
     }
+}
+
+/// A random first generation, so that the profile of a purged project never fits a new one of the same name.
+fn first_generation(random: uuid::Uuid) -> i64 {
+    i64::try_from(random.as_u128() >> 80).unwrap_or(1)
 }
 
 /// A language tag in form: letters first, then groups of letters and digits.

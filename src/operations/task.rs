@@ -1,5 +1,6 @@
 //! Tasks: one file an operation, and what they share.
 
+pub(crate) mod conflict;
 pub mod create;
 pub mod get;
 pub mod history;
@@ -7,19 +8,15 @@ pub mod list;
 pub mod takeover;
 pub mod update;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 use uuid::Uuid;
 
 use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Task};
-use crate::domain::text;
-use crate::error::{Code, Refusal, Result};
+use crate::error::{Refusal, Result};
 use crate::operation::Context;
 use crate::store::version::{Author, Version};
 use crate::store::{self};
-
-/// How many versions a conflict names.
-const CONFLICT_SHOWN: i64 = 4;
 
 /// The task of an id or prefix.
 pub(crate) async fn load(context: &mut Context<'_>, reference: &str) -> Result<Task> {
@@ -42,12 +39,40 @@ pub(crate) async fn resolve_all(context: &mut Context<'_>, references: &[String]
     Ok(ids)
 }
 
-/// Who writes: the session given by the caller, else the observed one.
+/// Refuses a parent or dependencies that would make a circle.
+pub(crate) async fn check_circles(
+    context: &mut Context<'_>,
+    task_id: Uuid,
+    parent: Option<Uuid>,
+    depends_on: &[Uuid],
+) -> Result<()> {
+    let refuse = |field: &str, id: Uuid| {
+        Refusal::not_allowed(
+            format!("{field} {} would make a circle", crate::domain::task::short_id(id)),
+            "Name a task that does not itself depend on this one. Nothing was written.",
+        )
+    };
+    if let Some(parent) = parent
+        && store::task::is_ancestor(context.transaction, task_id, parent).await?
+    {
+        return Err(refuse("parent", parent));
+    }
+    for first in depends_on {
+        if store::task::waits_for(context.transaction, *first, task_id).await? {
+            return Err(refuse("depends_on", *first));
+        }
+    }
+    Ok(())
+}
+
+/// Who writes: the session given by the caller, else the observed one, else the one that this connection named last.
 pub(crate) fn actor(context: &Context<'_>, given: Option<&str>) -> Actor {
     let given = given.filter(|given| !given.is_empty()).map(str::to_owned);
+    let told = given.or_else(|| context.observed.session_ref.clone());
     Actor {
         caller: context.connection.caller.clone(),
-        session_ref: given.or_else(|| context.observed.session_ref.clone()),
+        told: told.is_some(),
+        session_ref: told.or_else(|| context.connection.named_session()),
     }
 }
 
@@ -82,7 +107,7 @@ pub(crate) async fn save(context: &mut Context<'_>, step: Step<'_>) -> Result<Ve
     let project_id = context.project()?.project_id;
     if !store::task::save(context.transaction, project_id, before, after).await? {
         let current = load(context, &after.task_id.to_string()).await?;
-        return Err(conflict(context, &current, before.version, &Map::new()).await?);
+        return Err(conflict::refusal(context, &current, before.version, actor, &Map::new()).await?);
     }
     let content = after.content.changes_since(&before.content);
     let mut changed: Vec<String> = content.keys().cloned().collect();
@@ -101,129 +126,7 @@ pub(crate) async fn save(context: &mut Context<'_>, step: Step<'_>) -> Result<Ve
     if let Some(session_ref) = &actor.session_ref {
         let handed_off = after.marks.pending_version == after.version;
         store::task::note_session(context.transaction, project_id, session_ref, after, handed_off).await?;
+        context.connection.name_session(session_ref);
     }
     Ok(changed)
-}
-
-/// Refuses when the version that the caller read is not the current one.
-pub(crate) async fn check_version(
-    context: &mut Context<'_>,
-    task: &Task,
-    expected: i64,
-    asked: &Map<String, Value>,
-) -> Result<()> {
-    if task.version == expected {
-        return Ok(());
-    }
-    Err(conflict(context, task, expected, asked).await?)
-}
-
-/// The refusal of a stale write: who wrote since, what, and what the caller should do.
-async fn conflict(
-    context: &mut Context<'_>,
-    task: &Task,
-    expected: i64,
-    asked: &Map<String, Value>,
-) -> Result<Refusal> {
-    let short = task.short_id();
-    let at = format!("task {short} is at version {}, you sent {expected}", task.version);
-    let refuse = |message: String, next: String| {
-        Refusal::new(Code::VersionConflict, message, next).with("current_version", task.version)
-    };
-    if expected > task.version {
-        return Ok(refuse(
-            format!("{at}, which does not exist here"),
-            "This is another server or data was lost: stop and tell the owner. Nothing was written.".to_owned(),
-        ));
-    }
-    let shown = store::version::newest(context.transaction, task.task_id, expected, i64::MAX, CONFLICT_SHOWN).await?;
-    let all = store::version::newest(context.transaction, task.task_id, expected, i64::MAX, 1_000).await?;
-    let changed: Vec<&String> = all.iter().flat_map(|one| &one.changed).collect();
-    let mut both: Vec<String> = Vec::new();
-    let stored = task.content.fields();
-    for (name, value) in asked.iter().filter(|(name, _)| changed.contains(name)) {
-        if let Some(now) = stored.get(name) {
-            both.push(format!(
-                "{name} is {} (you sent {})",
-                text::quoted_value(now, 80),
-                text::quoted_value(value, 80)
-            ));
-        }
-    }
-    let mut message = format!("{at}. {}", told(context, task, &shown, all.len()));
-    let taken = all.iter().find(|one| one.version == task.marks.takeover_version).map(Version::who);
-    let someone_else = task
-        .marks
-        .takeover_by
-        .as_deref()
-        .filter(|by| task.marks.takeover_version > expected && context.observed.session_ref.as_deref() != Some(by));
-    if crate::domain::task::stored_values_equal(task, asked) {
-        message.push_str(" The stored version has exactly these values");
-        let next = "If you sent this update before, it was accepted then: go on from the current version.";
-        return Ok(with_changes(refuse(message, next.to_owned()), &all));
-    }
-    if let (Some(by), Some(_)) = (someone_else, taken) {
-        message =
-            format!("{}: {} has taken it over", message.trim_end_matches('.'), crate::domain::takeover::called(by));
-        let next = "Do not continue this task; tell the owner.";
-        return Ok(with_changes(refuse(message, next.to_owned()), &all));
-    }
-    let next = if both.is_empty() {
-        message = format!("{}; none of the fields you set", message.trim_end_matches('.'));
-        format!("Read nothing more: send the same update with expected_version {}.", task.version)
-    } else {
-        message = format!("{}. Both set {}", message.trim_end_matches('.'), both.join("; "));
-        format!(
-            "Merge: task_get task_id={short} since_version={expected}, then send the merged update with expected_version {}.",
-            task.version
-        )
-    };
-    Ok(with_changes(refuse(message, next), &all))
-}
-
-fn with_changes(refusal: Refusal, versions: &[Version]) -> Refusal {
-    let changes: Vec<Value> = versions
-        .iter()
-        .map(|one| serde_json::json!({"v": one.version, "who": one.who(), "at": one.at.rfc3339(), "fields": one.changed}))
-        .collect();
-    refusal.with("changes", changes)
-}
-
-/// `Changed since by tomas: v8 required_reviews, v9 priority`, or each version with its own author and time.
-fn told(_context: &Context<'_>, task: &Task, shown: &[Version], count: usize) -> String {
-    let mut oldest_first: Vec<&Version> = shown.iter().collect();
-    oldest_first.reverse();
-    let fields = |one: &Version| {
-        let names: Vec<String> = one
-            .changed
-            .iter()
-            .map(|name| if name == "status" { format!("status (now {})", task.content.status) } else { name.clone() })
-            .collect();
-        if names.is_empty() { "nothing".to_owned() } else { text::listed(&names) }
-    };
-    let earlier = count.saturating_sub(shown.len());
-    let more = if earlier > 0 { format!(" (and {earlier} earlier versions)") } else { String::new() };
-    let one_author = oldest_first.windows(2).all(|pair| pair[0].who() == pair[1].who());
-    match oldest_first.as_slice() {
-        [] => "No version is kept after it.".to_owned(),
-        several if one_author && several.len() > 1 => {
-            let list: Vec<String> = several.iter().map(|one| format!("v{} {}", one.version, fields(one))).collect();
-            format!("Changed since by {}: {}{more}", crate::domain::session::short(several[0].who()), list.join(", "))
-        }
-        several => {
-            let list: Vec<String> = several
-                .iter()
-                .map(|one| {
-                    format!(
-                        "v{} by {}, {}, set {}",
-                        one.version,
-                        crate::domain::session::short(one.who()),
-                        one.at,
-                        fields(one)
-                    )
-                })
-                .collect();
-            format!("{}{more}", list.join("; "))
-        }
-    }
 }

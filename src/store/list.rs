@@ -6,14 +6,18 @@ use uuid::Uuid;
 
 use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
+use crate::domain::words::Query;
 use crate::error::{Refusal, Result};
 use crate::store::backend::Transaction;
 use crate::store::cell::{Cell, Row};
-use crate::store::search;
 use crate::store::task::from_json;
+use crate::store::{project, search};
 
 /// Totals are exact up to here.
 pub const TOTAL_EXACT: i64 = 1_000;
+
+/// How many tasks are looked at, step by step, before a search for frequent words goes another way.
+const WALKED: [i64; 3] = [64, 256, 1_024];
 
 /// Which tasks.
 #[derive(Clone, Debug, Default)]
@@ -110,6 +114,53 @@ impl Sort {
     }
 }
 
+/// Which share of a project's tasks a filter leaves, as far as the way to find them depends on it.
+#[derive(Clone, Copy, PartialEq)]
+enum Share {
+    /// It asks for nothing.
+    All,
+    /// So many that the next ones are soon met in the order of the answer.
+    Many,
+    /// So few that they are gathered and sorted.
+    Few,
+}
+
+/// The filters that no index has in the order of an answer.
+struct Ways {
+    query: Option<Query>,
+    words: Share,
+    tag: Share,
+}
+
+impl Ways {
+    /// `None` if a query holds no word: then nothing matches.
+    async fn of(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<Option<Self>> {
+        let query = filter.query.as_deref().map(Query::of);
+        let (query, words) = match query {
+            None => (None, Share::All),
+            Some(None) => return Ok(None),
+            Some(Some(query)) => {
+                let many = search::has_many(transaction, project_id, &query, TOTAL_EXACT + 1).await?;
+                (Some(query), if many { Share::Many } else { Share::Few })
+            }
+        };
+        let tag = match &filter.tag {
+            None => Share::All,
+            Some(tag) if tagged(transaction, project_id, tag).await? > TOTAL_EXACT => Share::Many,
+            Some(_) => Share::Few,
+        };
+        Ok(Some(Self { query, words, tag }))
+    }
+}
+
+/// How many tasks have a tag, counted no further than `TOTAL_EXACT` + 1.
+async fn tagged(transaction: &mut Transaction, project_id: i64, tag: &str) -> Result<i64> {
+    let sql = "select count(*) from (select 1 from task_tag where project_id = ?1 and tag = ?2 limit ?3) found";
+    let row = transaction.row(sql, &[project_id.into(), tag.into(), (TOTAL_EXACT + 1).into()]).await?;
+    row.map_or(Ok(0), |row| row.integer(0))
+}
+
+#[derive(Clone)]
 struct Statement {
     conditions: Vec<String>,
     values: Vec<Cell>,
@@ -126,10 +177,14 @@ impl Statement {
         self.conditions.push(format!("{condition} ?{place}"));
     }
 
-    /// The conditions of a filter; `None` if nothing can match.
-    fn of(project_id: i64, filter: &Filter, walks: bool) -> Option<Self> {
+    /// The conditions of a filter, its words aside.
+    ///
+    /// `gathered` says that words drive the search. Then, and for a rare tag, a plus keeps the planner from walking
+    /// the whole project instead.
+    fn of(project_id: i64, filter: &Filter, ways: &Ways, gathered: bool) -> Self {
         let mut statement = Self { conditions: Vec::new(), values: Vec::new() };
-        statement.add("t.project_id =", project_id);
+        let drives = gathered || ways.tag == Share::Few;
+        statement.add(if drives { "+t.project_id =" } else { "t.project_id =" }, project_id);
         if let Some(status) = filter.status {
             statement.add("t.status =", status.as_str());
         }
@@ -144,23 +199,15 @@ impl Statement {
         }
         if let Some(tag) = &filter.tag {
             let place = statement.place(tag);
-            statement.conditions.push(format!(
-                "t.task_id in (select g.task_id from task_tag g where g.project_id = ?1 and g.tag = ?{place})"
-            ));
-        }
-        if let Some(query) = &filter.query {
-            let place = statement.values.len() + 1;
-            let condition = if walks {
-                search::task_walk_condition(project_id, query, place)
+            let of_tag = format!("from task_tag g where g.project_id = ?1 and g.tag = ?{place}");
+            statement.conditions.push(if drives && !gathered {
+                format!("t.task_id in (select g.task_id {of_tag})")
             } else {
-                search::task_condition(project_id, query, place)
-            };
-            let (condition, value) = condition?;
-            statement.values.push(value);
-            statement.conditions.push(condition);
+                format!("exists (select 1 {of_tag} and g.task_id = t.task_id)")
+            });
         }
         statement.flags(filter);
-        Some(statement)
+        statement
     }
 
     fn flags(&mut self, filter: &Filter) {
@@ -214,68 +261,161 @@ pub async fn page(
     after: Option<&Position>,
     limit: i64,
 ) -> Result<Vec<Short>> {
-    let walks = walks(transaction, project_id, filter).await?;
-    let Some(mut statement) = Statement::of(project_id, filter, walks) else {
+    let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
         return Ok(Vec::new());
     };
-    if let Some(position) = after {
-        statement.behind(sort, position)?;
+    if let (Some(query), Share::Many) = (&ways.query, ways.words) {
+        let statement = Statement::of(project_id, filter, &ways, false);
+        let page = Page { statement, sort, after, limit };
+        if let Some(found) = walk(transaction, page, query).await? {
+            return Ok(found);
+        }
     }
-    let order: Vec<String> = sort
-        .columns()
-        .iter()
-        .map(|(column, descends)| format!("{column} {}", if *descends { "desc" } else { "asc" }))
-        .collect();
-    let place = statement.place(limit);
-    let sql = format!(
-        "select t.task_id, t.version, t.status, t.priority, t.title, t.summary, t.owner, t.updated_at, t.created_at, \
-         t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by \
-         from task t where {} order by {}, t.task_id asc limit ?{place}",
-        statement.conditions.join(" and "),
-        order.join(", ")
-    );
-    let rows = transaction.rows(&sql, &statement.values).await?;
+    let mut statement = Statement::of(project_id, filter, &ways, ways.query.is_some());
+    if let Some(query) = &ways.query {
+        let (condition, value) = search::task_condition(project_id, query, statement.values.len() + 1);
+        statement.conditions.push(condition);
+        statement.values.push(value);
+    }
+    let rows = Page { statement, sort, after, limit }.rows(transaction, "").await?;
     rows.iter().map(|row| short(row, sort)).collect()
 }
 
-/// How many tasks match, counted no further than `TOTAL_EXACT` + 1.
-pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
-    if walks(transaction, project_id, filter).await? && filter.is_only_words() {
-        return Ok(TOTAL_EXACT + 1);
+/// One page of the tasks that meet a statement.
+struct Page<'p> {
+    statement: Statement,
+    sort: Sort,
+    after: Option<&'p Position>,
+    limit: i64,
+}
+
+impl Page<'_> {
+    /// Its rows: the columns that [`short`] reads, then `more` of them.
+    async fn rows(mut self, transaction: &mut Transaction, more: &str) -> Result<Vec<Row>> {
+        if let Some(position) = self.after {
+            self.statement.behind(self.sort, position)?;
+        }
+        let columns = self.sort.columns().iter();
+        let order = columns.map(|(column, descends)| format!("{column} {}", if *descends { "desc" } else { "asc" }));
+        let order: Vec<String> = order.collect();
+        let place = self.statement.place(self.limit);
+        let sql = format!(
+            "select t.task_id, t.version, t.status, t.priority, t.title, t.summary, t.owner, t.updated_at, t.created_at, \
+             t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by{more} \
+             from task t where {} order by {}, t.task_id asc limit ?{place}",
+            self.statement.conditions.join(" and "),
+            order.join(", ")
+        );
+        transaction.rows(&sql, &self.statement.values).await
     }
-    let Some(mut statement) = Statement::of(project_id, filter, false) else {
+}
+
+/// A page of tasks with frequent words: looks at tasks in the order of the answer until enough of them have the words.
+///
+/// `None` if that took too long: then gathering all that match is quicker.
+async fn walk(transaction: &mut Transaction, page: Page<'_>, query: &Query) -> Result<Option<Vec<Short>>> {
+    const TEXTS: &str =
+        ", t.handoff_next, t.description, t.completion_criteria, t.required_reviews, t.handoff_completed";
+    let Page { statement, sort, after, limit } = page;
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut position = after.cloned();
+    let mut found = Vec::new();
+    for batch in WALKED {
+        let step = Page { statement: statement.clone(), sort, after: position.as_ref(), limit: batch };
+        let rows = step.rows(transaction, TEXTS).await?;
+        let at_end = i64::try_from(rows.len()).is_ok_and(|count| count < batch);
+        let mut last = None;
+        for row in &rows {
+            let task = short(row, sort)?;
+            last = Some(task.position.clone());
+            if query.is_found_in(texts(row, &task)?.iter().map(String::as_str)) {
+                found.push(task);
+            }
+            if found.len() == wanted {
+                return Ok(Some(found));
+            }
+        }
+        if at_end {
+            return Ok(Some(found));
+        }
+        position = last;
+    }
+    Ok(None)
+}
+
+/// Everything of a walked row that can be found by words, as [`search::index_task`] has it.
+fn texts(row: &Row, task: &Short) -> Result<Vec<String>> {
+    let mut texts = vec![task.title.clone(), task.summary.clone(), task.handoff_blockers.clone()];
+    texts.extend(task.owner.clone());
+    texts.extend(task.tags.iter().cloned());
+    texts.push(task.task_id.to_string());
+    for column in 15..20 {
+        texts.push(row.text(column)?);
+    }
+    Ok(texts)
+}
+
+/// How many tasks match; more than `TOTAL_EXACT` of them are not always counted to the end.
+pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
+    let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
         return Ok(0);
     };
+    if !filter.looks_at_rows() {
+        match (ways.words, ways.tag) {
+            (Share::All, Share::All) => return counted(transaction, project_id, filter).await,
+            (Share::All, _) if filter.is_of_any_status() => {
+                return tagged(transaction, project_id, filter.tag.as_deref().unwrap_or_default()).await;
+            }
+            (Share::Many, Share::All) if filter.is_of_any_status() => return Ok(TOTAL_EXACT + 1),
+            _ => {}
+        }
+    }
+    let mut statement = Statement::of(project_id, filter, &ways, ways.query.is_some());
+    let mut from = "task t";
+    if let Some(query) = &ways.query {
+        let (source, condition, value) = search::task_stream(project_id, query, statement.values.len() + 1);
+        from = source;
+        statement.conditions.push(condition);
+        statement.values.push(value);
+    }
     let place = statement.place(TOTAL_EXACT + 1);
     let sql = format!(
-        "select count(*) from (select 1 from task t where {} limit ?{place}) found",
+        "select count(*) from (select 1 from {from} where {} limit ?{place}) found",
         statement.conditions.join(" and ")
     );
     let row = transaction.row(&sql, &statement.values).await?;
     row.map_or(Ok(0), |row| row.integer(0))
 }
 
-impl Filter {
-    fn is_only_words(&self) -> bool {
-        let Self { status, open, tag, owner, parent, query: _, ready, pending_handoff, stale, stale_before: _ } = self;
-        status.is_none()
-            && !open
-            && tag.is_none()
-            && owner.is_none()
-            && parent.is_none()
-            && ready.is_none()
-            && pending_handoff.is_none()
-            && stale.is_none()
-    }
+/// The tasks of a status, of the open ones, or of all: counted with every write.
+async fn counted(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
+    let counts = project::counts(transaction, project_id).await?;
+    let matches =
+        |status: Status| filter.status.is_none_or(|wanted| wanted == status) && (!filter.open || status.is_open());
+    Ok(counts.into_iter().filter(|(status, _)| matches(*status)).map(|(_, count)| count).sum())
 }
 
-/// True if so many tasks match the words that walking in the list's order finds a page sooner than sorting them all.
-async fn walks(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<bool> {
-    let Some(query) = &filter.query else {
-        return Ok(false);
-    };
-    let most = TOTAL_EXACT + 1;
-    Ok(search::tasks_matching(transaction, project_id, query, most).await? == most)
+impl Filter {
+    /// True if it asks for something that only the tasks themselves tell: neither a count, nor a tag's or word's index.
+    fn looks_at_rows(&self) -> bool {
+        let Self {
+            status: _,
+            open: _,
+            tag: _,
+            owner,
+            parent,
+            query: _,
+            ready,
+            pending_handoff,
+            stale,
+            stale_before: _,
+        } = self;
+        owner.is_some() || parent.is_some() || ready.is_some() || pending_handoff.is_some() || stale.is_some()
+    }
+
+    fn is_of_any_status(&self) -> bool {
+        self.status.is_none() && !self.open
+    }
 }
 
 fn short(row: &Row, sort: Sort) -> Result<Short> {

@@ -1,4 +1,5 @@
-//! Memories. Rows are added; only the mark `superseded_by` is ever set afterwards.
+//! Memories. Rows are added; afterwards one is only ever marked as superseded, and then no longer stands for a new
+//! one that says the same.
 
 use uuid::Uuid;
 
@@ -43,7 +44,11 @@ pub struct Origin<'o> {
 }
 
 /// The id of the memory with that digest, if there is one.
-pub async fn identical(transaction: &mut Transaction, project_id: i64, fingerprint: [u8; 32]) -> Result<Option<String>> {
+pub async fn identical(
+    transaction: &mut Transaction,
+    project_id: i64,
+    fingerprint: [u8; 32],
+) -> Result<Option<String>> {
     let sql = "select memory_id from memory where project_id = ?1 and fingerprint = ?2";
     let row = transaction.row(sql, &[project_id.into(), fingerprint.into()]).await?;
     row.map(|row| row.text(0)).transpose()
@@ -74,7 +79,8 @@ pub async fn insert(transaction: &mut Transaction, new: &Memory, origin: &Origin
     if let Some(row) = transaction.row(sql, &values).await? {
         search::index_memory(transaction, origin.project_id, row.integer(0)?, new).await?;
         if let Some(old) = &new.supersedes {
-            let sql = "update memory set superseded_by = ?3 where project_id = ?1 and memory_id = ?2";
+            let sql =
+                "update memory set superseded_by = ?3, fingerprint = null where project_id = ?1 and memory_id = ?2";
             let values = [origin.project_id.into(), old.into(), new.memory_id.as_str().into()];
             transaction.execute(sql, &values).await?;
         }

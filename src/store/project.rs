@@ -63,14 +63,15 @@ pub async fn list(transaction: &mut Transaction) -> Result<Vec<Project>> {
 
 /// Adds a project; false if the slug is taken.
 pub async fn create(transaction: &mut Transaction, new: &Project, now: Timestamp) -> Result<bool> {
-    let sql = "insert into project (slug, name, language, stale_hours, created_at) \
-        values (?1, ?2, ?3, ?4, ?5) on conflict (slug) do nothing";
+    let sql = "insert into project (slug, name, language, stale_hours, created_at, generation) \
+        values (?1, ?2, ?3, ?4, ?5, ?6) on conflict (slug) do nothing";
     let values = [
         new.slug.as_str().into(),
         new.name.as_str().into(),
         new.language.as_str().into(),
         new.stale_hours.into(),
         now.0.into(),
+        new.generation.into(),
     ];
     Ok(transaction.execute(sql, &values).await? == 1)
 }

@@ -127,8 +127,9 @@ pub async fn current_version(transaction: &mut Transaction, project_id: i64, tas
 /// Errors: `not_found`, and `ambiguous_id` with the candidates.
 pub async fn resolve(transaction: &mut Transaction, project_id: i64, reference: &str) -> Result<Uuid> {
     let (low, high) = range_of(reference);
+    // The plus keeps the planner from walking the whole project instead of the ids.
     let sql = "select task_id, version, title from task \
-        where project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4";
+        where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4";
     let rows = transaction.rows(sql, &[project_id.into(), low.into(), high.into(), CANDIDATES.into()]).await?;
     match rows.as_slice() {
         [] => Err(Refusal::not_found(

@@ -157,15 +157,30 @@ pub async fn insert_receipt(
 pub async fn last_receipt(transaction: &mut Transaction, task_id: Uuid, up_to: i64) -> Result<Option<KeptReceipt>> {
     let sql = "select version, fields, observed, carried from receipt \
         where task_id = ?1 and version <= ?2 order by version desc limit 1";
-    let Some(row) = transaction.row(sql, &[task_id.into(), up_to.into()]).await? else {
-        return Ok(None);
-    };
-    Ok(Some(KeptReceipt {
+    let row = transaction.row(sql, &[task_id.into(), up_to.into()]).await?;
+    row.as_ref().map(receipt).transpose()
+}
+
+fn receipt(row: &Row) -> Result<KeptReceipt> {
+    Ok(KeptReceipt {
         version: row.integer(0)?,
         receipt: from_json(&row.text(1)?)?,
         observed: from_json(&row.text(2)?)?,
         carried: from_json(&row.text(3)?)?,
-    }))
+    })
+}
+
+/// The last receipt of a session from a version on.
+pub async fn last_receipt_of(
+    transaction: &mut Transaction,
+    task_id: Uuid,
+    session_ref: &str,
+    from: i64,
+) -> Result<Option<KeptReceipt>> {
+    let sql = "select version, fields, observed, carried from receipt \
+        where task_id = ?1 and session_ref = ?2 and version >= ?3 order by version desc limit 1";
+    let row = transaction.row(sql, &[task_id.into(), session_ref.into(), from.into()]).await?;
+    row.as_ref().map(receipt).transpose()
 }
 
 /// How many receipts a task has up to a version.

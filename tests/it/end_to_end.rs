@@ -74,7 +74,7 @@ fn one_session_hands_off_and_a_fresh_one_takes_over_in_three_calls() {
         .expect_err("the first session is late");
     assert!(refused.starts_with("version_conflict: "), "{refused}");
     assert!(refused.contains("at version 4, you sent 3"), "{refused}");
-    assert!(refused.contains("session label:second session has taken it over"), "{refused}");
+    assert!(refused.contains("session \"label:second session\" has taken it over"), "{refused}");
 
     let done = second
         .call(

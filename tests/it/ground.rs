@@ -138,7 +138,8 @@ impl Ground {
     /// An update of a task at its current version; the summary stays unless given.
     pub(crate) fn update(&self, task_id: &str, change: Value) -> Value {
         let current = self.ask("task_get", json!({"task_id": task_id, "field": "summary"}));
-        let mut arguments = json!({"task_id": task_id, "expected_version": current["version"], "summary": current["text"]});
+        let mut arguments =
+            json!({"task_id": task_id, "expected_version": current["version"], "summary": current["text"]});
         merge(&mut arguments, change);
         self.ask("task_update", arguments)
     }

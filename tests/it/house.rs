@@ -220,7 +220,7 @@ impl House {
             Box::pin(async move {
                 let (_, found) = identity(transaction, Some(&project)).await?;
                 let project_id = found.expect("the project exists").project_id;
-                let actor = Actor { caller: "importer".to_owned(), session_ref: None };
+                let actor = Actor { caller: "importer".to_owned(), session_ref: None, told: false };
                 for (task_id, version, content) in tasks {
                     let mut task = Task::create(task_id, content, &actor, now);
                     task.version = version;

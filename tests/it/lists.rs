@@ -110,7 +110,14 @@ impl World {
 
     fn create(&mut self, dice: &mut Dice) {
         let words = [dice.one_of(&["import", "export", "report"]), dice.one_of(&["bank", "ledger"])];
-        let mut task = Known { status: "todo", words: words.to_vec(), priority: 2, created: self.minute, updated: self.minute, ..Known::default() };
+        let mut task = Known {
+            status: "todo",
+            words: words.to_vec(),
+            priority: 2,
+            created: self.minute,
+            updated: self.minute,
+            ..Known::default()
+        };
         let mut new = json!({"title": words.join(" "), "summary": "a row"});
         if dice.below(2) == 0 {
             task.priority = dice.one_of(&[0, 1, 3]);
@@ -147,7 +154,10 @@ impl World {
             _ => {}
         }
         if task.is_open() && matches!(status, "in_progress" | "blocked") && dice.below(2) == 0 {
-            merge(&mut change, json!({"handoff_next": "cargo test\nPrevious session: label:earlier", "work_receipt": {"session_ref": "label:earlier"}}));
+            merge(
+                &mut change,
+                json!({"handoff_next": "cargo test\nPrevious session: label:earlier", "work_receipt": {"session_ref": "label:earlier"}}),
+            );
             task.pending = true;
         }
         self.ground.update(&task.id, change);
@@ -262,7 +272,10 @@ fn rows_leave_out_what_is_empty_or_default() {
 }
 
 fn todo(ground: &Ground, count: usize) -> BTreeSet<String> {
-    let made = ground.ask_all("task_create", (0..count).map(|number| json!({"title": format!("task {number}"), "summary": "one of many"})));
+    let made = ground.ask_all(
+        "task_create",
+        (0..count).map(|number| json!({"title": format!("task {number}"), "summary": "one of many"})),
+    );
     made.iter().map(|task| text(&task["task_id"])[..8].to_owned()).collect()
 }
 
@@ -321,16 +334,33 @@ fn damaged_and_foreign_cursors_are_refused() {
     todo(&ground, 30);
     ground.ask_all("memory_add", (0..30).map(|number| json!({"kind": "fact", "summary": format!("fact {number}")})));
     let cursor = text(&ground.ask("task_list", json!({"status": "todo"}))["next_cursor"]);
-    let refused = |arguments: Value| assert_eq!(ground.refused("task_list", arguments.clone()), Code::InvalidArgument, "{arguments}");
+    let refused = |arguments: Value| {
+        assert_eq!(ground.refused("task_list", arguments.clone()), Code::InvalidArgument, "{arguments}")
+    };
     let changed = |at: usize, to: &str| format!("{}{to}{}", &cursor[..at], &cursor[at + 1..]);
     for at in 0..cursor.len() {
         let to = if &cursor[at..=at] == "0" { "1" } else { "0" };
         refused(json!({"status": "todo", "cursor": changed(at, to)}));
     }
-    for damaged in ["garbage", "c1:", "c1::", "2", "ü", &cursor[1..], &cursor[..cursor.len() - 1], &format!("{cursor}0"), &format!(" {cursor}")] {
+    for damaged in [
+        "garbage",
+        "c1:",
+        "c1::",
+        "2",
+        "ü",
+        &cursor[1..],
+        &cursor[..cursor.len() - 1],
+        &format!("{cursor}0"),
+        &format!(" {cursor}"),
+    ] {
         refused(json!({"status": "todo", "cursor": damaged}));
     }
-    for other in [json!({}), json!({"status": "open"}), json!({"status": "todo", "sort": "created"}), json!({"status": "todo", "query": "task"})] {
+    for other in [
+        json!({}),
+        json!({"status": "open"}),
+        json!({"status": "todo", "sort": "created"}),
+        json!({"status": "todo", "query": "task"}),
+    ] {
         let mut other = other;
         merge(&mut other, json!({"cursor": cursor}));
         refused(other);
@@ -350,8 +380,15 @@ fn totals_are_exact_up_to_a_thousand() {
     let ground = Ground::new();
     todo(&ground, 999);
     let totals = || {
-        [json!({}), json!({"status": "todo"}), json!({"status": "open"}), json!({"ready": true}), json!({"query": "task"}), json!({"query": "many", "status": "todo"})]
-            .map(|filter| ground.ask("task_list", filter)["total"].clone())
+        [
+            json!({}),
+            json!({"status": "todo"}),
+            json!({"status": "open"}),
+            json!({"ready": true}),
+            json!({"query": "task"}),
+            json!({"query": "many", "status": "todo"}),
+        ]
+        .map(|filter| ground.ask("task_list", filter)["total"].clone())
     };
     assert_eq!(totals(), [(); 6].map(|()| json!(999)));
     todo(&ground, 1);
@@ -383,7 +420,9 @@ fn rw_031_two_thousand_long_tasks_give_short_answers() {
     });
     ground.ask_all("task_update", texts);
     let task_id = made.first().expect("a task");
-    for (operation, arguments) in [("task_list", json!({})), ("continuity_context", json!({})), ("task_get", json!({"task_id": task_id}))] {
+    for (operation, arguments) in
+        [("task_list", json!({})), ("continuity_context", json!({})), ("task_get", json!({"task_id": task_id}))]
+    {
         let answer = ground.ask(operation, arguments);
         assert!(answer.to_string().len() <= 10_240, "{operation}: {} bytes", answer.to_string().len());
     }

@@ -87,7 +87,14 @@ fn identifiers_as_they_are_written() {
 
 #[test]
 fn scripts_without_spaces_by_any_two_characters() {
-    let list = ["次の会議で決める", "회의에서 결정한다", "日本の銀行の明細", "明日本を読む", "การประชุมครั้งต่อไป", "カタカナのテスト"];
+    let list = [
+        "次の会議で決める",
+        "회의에서 결정한다",
+        "日本の銀行の明細",
+        "明日本を読む",
+        "การประชุมครั้งต่อไป",
+        "カタカナのテスト",
+    ];
     let ground = with_titles(&list);
     for (query, expected) in [
         ("会議", &[list[0]][..]),
@@ -125,7 +132,8 @@ fn accents_however_they_are_written() {
     ] {
         assert_eq!(found(&ground, query), titles(&[expected]), "{query:?}");
     }
-    let ground = with_titles(&["cafe\u{301} in two code points", "ＡＰＩ in full width", "ﾃｽﾄ in half width", "ば and は"]);
+    let ground =
+        with_titles(&["cafe\u{301} in two code points", "ＡＰＩ in full width", "ﾃｽﾄ in half width", "ば and は"]);
     assert_eq!(found(&ground, "café").len(), 1);
     assert_eq!(found(&ground, "api").len(), 1);
     assert_eq!(found(&ground, "テスト").len(), 1);
@@ -145,11 +153,35 @@ fn rw_023_punctuation_is_never_syntax() {
         assert_eq!(answer["memories"][0]["id"], memory["id"], "{query:?}: {answer}");
         assert_eq!(search("task_list", query)["total"], 1, "{query:?}");
     }
-    for (query, total) in [("\"unclosed", 0), ("queue AND", 0), ("NOT", 0), ("*", 0), ("-42", 1), ("(", 0), ("a:b", 0), ("🔧", 0), ("  ", 1)] {
+    for (query, total) in [
+        ("\"unclosed", 0),
+        ("queue AND", 0),
+        ("NOT", 0),
+        ("*", 0),
+        ("-42", 1),
+        ("(", 0),
+        ("a:b", 0),
+        ("🔧", 0),
+        ("  ", 1),
+    ] {
         assert_eq!(search("memory_search", query)["total"], total, "{query:?}");
         assert_eq!(search("task_list", query)["total"], total, "{query:?}");
     }
-    for query in ["NEAR(a b)", "words : x", "scope:p1", "^queue", "queue*", "{a b}", "' or 1=1 --", "\\", "\"\"", "a OR b", "%", "_", "queue \u{e000}"] {
+    for query in [
+        "NEAR(a b)",
+        "words : x",
+        "scope:p1",
+        "^queue",
+        "queue*",
+        "{a b}",
+        "' or 1=1 --",
+        "\\",
+        "\"\"",
+        "a OR b",
+        "%",
+        "_",
+        "queue \u{e000}",
+    ] {
         search("memory_search", query);
         search("task_list", query);
     }
@@ -178,7 +210,17 @@ fn very_long_queries_are_answered() {
 #[test]
 fn an_update_brings_new_words_and_takes_the_old_ones_away() {
     let ground = Ground::new();
-    let fields = ["title", "summary", "description", "completion_criteria", "required_reviews", "handoff_next", "handoff_blockers", "handoff_completed", "owner"];
+    let fields = [
+        "title",
+        "summary",
+        "description",
+        "completion_criteria",
+        "required_reviews",
+        "handoff_next",
+        "handoff_blockers",
+        "handoff_completed",
+        "owner",
+    ];
     let task_id = ground.task(json!({"title": "plain", "summary": "plain"}));
     let total = |word: &str| ground.ask("task_list", json!({"query": word}))["total"].clone();
     for field in fields {
@@ -218,7 +260,9 @@ fn superseded_memories_are_found_by_their_own_words_behind_their_successor() {
 fn other_projects_are_never_found() {
     let ground = Ground::new();
     let other = ground.project("other");
-    let theirs = ground.call_as(&other, "task_create", json!({"title": "secretword", "summary": "s", "tags": ["shared"]})).expect("accepted");
+    let theirs = ground
+        .call_as(&other, "task_create", json!({"title": "secretword", "summary": "s", "tags": ["shared"]}))
+        .expect("accepted");
     ground.call_as(&other, "memory_add", json!({"kind": "fact", "summary": "secretword"})).expect("accepted");
     ground.task(json!({"title": "ours", "summary": "s", "tags": ["shared"]}));
     for query in ["secretword", "secret", "scope p2", "p2", "\" OR scope : \"p2", "other"] {

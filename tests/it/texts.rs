@@ -33,7 +33,10 @@ pub(crate) const SCRIPTS: [Script; 18] = [
     Script { name: "Vietnamese", piece: Piece::Sentences(&VIETNAMESE) },
     Script { name: "German", piece: Piece::Sentences(&GERMAN) },
     Script { name: "emoji", piece: Piece::Drawn(&EMOJI) },
-    Script { name: "base64", piece: Piece::Encoded("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") },
+    Script {
+        name: "base64",
+        piece: Piece::Encoded("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
+    },
     Script { name: "hex", piece: Piece::Encoded("0123456789abcdef") },
     Script { name: "source code", piece: Piece::Sentences(&SOURCE) },
     Script { name: "punctuation", piece: Piece::Drawn(&PUNCTUATION) },
@@ -196,8 +199,30 @@ const GERMAN: [&str; 5] = [
 ];
 
 const EMOJI: [&str; 24] = [
-    "😀", "🎉", "🚀", "✅", "❌", "🔥", "👍🏽", "👩‍💻", "👨‍👩‍👧‍👦", "🏳️‍🌈", "🇯🇵", "🇩🇪", "1️⃣", "❤️", "🧑🏿‍🚀", "🫠", "🪩", "♻️", "⚠️", "🕵🏻‍♀️",
-    "🐈‍⬛", "🙆🏾‍♂️", "🧬", "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+    "😀",
+    "🎉",
+    "🚀",
+    "✅",
+    "❌",
+    "🔥",
+    "👍🏽",
+    "👩‍💻",
+    "👨‍👩‍👧‍👦",
+    "🏳️‍🌈",
+    "🇯🇵",
+    "🇩🇪",
+    "1️⃣",
+    "❤️",
+    "🧑🏿‍🚀",
+    "🫠",
+    "🪩",
+    "♻️",
+    "⚠️",
+    "🕵🏻‍♀️",
+    "🐈‍⬛",
+    "🙆🏾‍♂️",
+    "🧬",
+    "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
 ];
 
 const SOURCE: [&str; 8] = [
@@ -212,6 +237,6 @@ const SOURCE: [&str; 8] = [
 ];
 
 const PUNCTUATION: [&str; 34] = [
-    "!", "\"", "#", "$", "%", "&", "'", "(", ")", "*", "+", ",", "-", ".", "/", ":", ";", "<", "=", ">", "?", "@", "[", "\\", "]", "^",
-    "_", "`", "{", "|", "}", "~", "…", " ",
+    "!", "\"", "#", "$", "%", "&", "'", "(", ")", "*", "+", ",", "-", ".", "/", ":", ";", "<", "=", ">", "?", "@", "[",
+    "\\", "]", "^", "_", "`", "{", "|", "}", "~", "…", " ",
 ];

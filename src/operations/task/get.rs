@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::receipt::KeptReceipt;
+use crate::domain::session::Observed;
 use crate::domain::task::{Content, Task, short_id};
 use crate::domain::text::{self, length};
 use crate::error::{Refusal, Result};
@@ -44,20 +45,28 @@ impl Operation for TaskGet {
     const EFFECT: Effect = Effect::Reads;
     type Answer = Value;
 
+    fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
+        let has = |name: &str| given.contains_key(name);
+        let mut problems = Vec::new();
+        if has("since_version") && (has("version") || has("field")) {
+            problems.push("since_version goes with neither version nor field".to_owned());
+        }
+        if has("offset") && !has("field") {
+            problems.push("offset needs field: which text to read on".to_owned());
+        }
+        problems
+    }
+
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let task = load(context, &self.task_id).await?;
         check_exists(&task, "version", self.version)?;
         check_exists(&task, "since_version", self.since_version)?;
         if let Some(since) = self.since_version {
-            if self.field.is_some() || self.version.is_some() {
-                return Err(Refusal::argument("since_version goes with neither version nor field"));
-            }
             return changes(context, &task, since).await;
         }
         let shown = shown(context, &task, self.version).await?;
         match self.field {
             Some(field) => piece(context, &shown, &field, self.offset.unwrap_or(0)).await,
-            None if self.offset.is_some() => Err(Refusal::argument("offset needs field: which text to read on")),
             None => whole(context, shown).await,
         }
     }

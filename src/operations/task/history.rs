@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Refusal, Result};
 use crate::operation::{Audience, Context, Effect, Operation};
-use crate::operations::task::{Step, actor, check_version, load, save};
+use crate::operations::task::conflict::check_version;
+use crate::operations::task::{Step, actor, check_circles, load, save};
+use crate::store::memory::has_result;
 use crate::store::version::{content_at, newest};
 
 /// The versions of a task, the newest first: who, when, by what act, which fields.
@@ -93,8 +95,9 @@ impl Operation for TaskRevert {
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let before = load(context, &self.task_id).await?;
+        let actor = actor(context, None);
         if let Some(expected) = self.expected_version {
-            check_version(context, &before, expected, &Map::new()).await?;
+            check_version(context, &before, expected, &actor, &Map::new()).await?;
         }
         let found = content_at(context.transaction, before.task_id, self.to).await?;
         let (content, _) = found.ok_or_else(|| {
@@ -103,8 +106,10 @@ impl Operation for TaskRevert {
                 format!("heyaira task history {} lists its versions.", before.short_id()),
             )
         })?;
-        let actor = actor(context, None);
-        let after = before.revert(content, &actor, context.now)?;
+        check_circles(context, before.task_id, content.parent, &content.depends_on).await?;
+        let since = before.marks.reopened_version;
+        let has_result = has_result(context.transaction, before.task_id, since).await?;
+        let after = before.revert(content, &actor, has_result, context.now)?;
         let step = Step { before: &before, after: &after, actor: &actor, act: "revert", with_receipt: false };
         let changed = save(context, step).await?;
         Ok(json!({

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
 use crate::operations::message::waiting;
-use crate::operations::task::{Step, actor, check_version, load, save};
+use crate::operations::task::conflict::check_version;
+use crate::operations::task::{Step, actor, load, save};
 
 /// Claim a task before you work on it, handed off or new: you become its owner, todo becomes `in_progress`, its texts stay.
 ///
@@ -41,8 +42,8 @@ impl Operation for TaskTakeover {
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let before = load(context, &self.task_id).await?;
-        check_version(context, &before, self.expected_version, &Map::new()).await?;
         let actor = actor(context, self.session_ref.as_deref());
+        check_version(context, &before, self.expected_version, &actor, &Map::new()).await?;
         let after = before.take_over(&actor, context.now, self.force.unwrap_or(false))?;
         let step = Step { before: &before, after: &after, actor: &actor, act: "takeover", with_receipt: false };
         save(context, step).await?;

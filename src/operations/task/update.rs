@@ -4,17 +4,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::domain::change::{Change, Changed, Facts};
-use crate::domain::receipt::Receipt;
+use crate::domain::change::{Change, Changed, Facts, Loss};
+use crate::domain::receipt::{Receipt, SESSION_MISSING};
 use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
-use crate::error::{Refusal, Result};
+use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::handoff::warnings;
+use crate::operations::handoff::warnings as handoff_warnings;
 use crate::operations::memory::add_result;
-use crate::operations::task::{Step, actor, check_version, load, resolve_all, save};
+use crate::operations::task::conflict::check_version;
+use crate::operations::task::{Step, actor, check_circles, load, resolve_all, save};
 use crate::store;
+
+/// How many warnings an answer has at most.
+const WARNINGS: usize = 5;
 
 /// Change the arguments you pass; each replaces the old value whole. `handoff_next` with `work_receipt` makes a handoff: the answer has its line and what to fix. done needs all boxes ticked and a result; blocked needs `handoff_blockers`. On `version_conflict` merge, then retry.
 #[derive(Deserialize, JsonSchema)]
@@ -91,20 +95,32 @@ impl Operation for TaskUpdate {
     const EFFECT: Effect = Effect::Changes;
     type Answer = Value;
 
-    async fn run(self, context: &mut Context<'_>) -> Result<Value> {
-        if self.handoff_completed.is_some() && self.handoff_completed_append.is_some() {
-            return Err(Refusal::argument(
-                "handoff_completed and handoff_completed_append cannot be given together: the first replaces, the second adds",
-            ));
+    fn problems(given: &Map<String, Value>, observed: &Observed) -> Vec<String> {
+        let mut problems = Vec::new();
+        if given.contains_key("handoff_completed") && given.contains_key("handoff_completed_append") {
+            problems.push(
+                "handoff_completed and handoff_completed_append cannot be given together: the first replaces, the second adds"
+                    .to_owned(),
+            );
         }
+        let receipt = given.get("work_receipt").and_then(Value::as_object);
+        let named = receipt.and_then(|receipt| receipt.get("session_ref")).is_some_and(|named| *named != json!(""));
+        if receipt.is_some() && !named && observed.session_ref.is_none() {
+            problems.push(SESSION_MISSING.to_owned());
+        }
+        problems
+    }
+
+    async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let before = load(context, &self.task_id).await?;
         let given = self.work_receipt.as_ref().and_then(|receipt| receipt.session_ref.clone());
+        let observed = context.observed.session_ref.clone();
         let actor = actor(context, given.as_deref());
-        check_version(context, &before, self.expected_version, &self.asked()).await?;
+        check_version(context, &before, self.expected_version, &actor, &self.asked()).await?;
         let result = self.result.clone().filter(|result| !result.trim().is_empty());
         let change = self.into_change(context, &before).await?;
         let touched = touched_fields(&change);
-        let facts = facts(context, &before).await?;
+        let facts = facts(context, &before, given.as_deref().or(observed.as_deref())).await?;
         let changed = before.apply(change, &actor, &facts, context.now)?;
         if !changed.took_over {
             check_length("handoff_completed", &changed.task.content.handoff_completed)?;
@@ -150,26 +166,14 @@ impl TaskUpdate {
         let parent = match &self.parent {
             None => None,
             Some(cleared) if cleared.is_empty() => Some(None),
-            Some(parent) => {
-                let parent = resolve_all(context, std::slice::from_ref(parent)).await?[0];
-                if store::task::is_ancestor(context.transaction, task.task_id, parent).await? {
-                    return Err(cycle("parent", parent));
-                }
-                Some(Some(parent))
-            }
+            Some(parent) => Some(resolve_all(context, std::slice::from_ref(parent)).await?.first().copied()),
         };
         let depends_on = match &self.depends_on {
             None => None,
-            Some(references) => {
-                let ids = resolve_all(context, references).await?;
-                for id in &ids {
-                    if store::task::waits_for(context.transaction, *id, task.task_id).await? {
-                        return Err(cycle("depends_on", *id));
-                    }
-                }
-                Some(ids)
-            }
+            Some(references) => Some(resolve_all(context, references).await?),
         };
+        let firsts = depends_on.as_deref().unwrap_or_default();
+        check_circles(context, task.task_id, parent.flatten(), firsts).await?;
         Ok(Change {
             title: self.title,
             status: self.status,
@@ -193,13 +197,6 @@ impl TaskUpdate {
     }
 }
 
-fn cycle(field: &str, id: uuid::Uuid) -> Refusal {
-    Refusal::not_allowed(
-        format!("{field} {} would make a circle", crate::domain::task::short_id(id)),
-        "Name a task that does not itself depend on this one. Nothing was written.",
-    )
-}
-
 fn touched_fields(change: &Change) -> Vec<&'static str> {
     let touched = [
         ("handoff_next", change.handoff_next.is_some()),
@@ -211,12 +208,33 @@ fn touched_fields(change: &Change) -> Vec<&'static str> {
     touched.into_iter().filter(|(_, touched)| *touched).map(|(name, _)| name).collect()
 }
 
-async fn facts(context: &mut Context<'_>, before: &Task) -> Result<Facts> {
-    let since = before.marks.reopened_version;
+async fn facts(context: &mut Context<'_>, before: &Task, session_ref: Option<&str>) -> Result<Facts> {
+    let marks = &before.marks;
+    let previous_receipt = match session_ref {
+        Some(session_ref) => {
+            let from = marks.takeover_version;
+            store::version::last_receipt_of(context.transaction, before.task_id, session_ref, from).await?
+        }
+        None => None,
+    };
     Ok(Facts {
-        result_kept: store::memory::has_result(context.transaction, before.task_id, since).await?,
-        last_receipt: store::version::last_receipt(context.transaction, before.task_id, before.version).await?,
+        result_kept: store::memory::has_result(context.transaction, before.task_id, marks.reopened_version).await?,
+        previous_receipt,
         observed: Observed::clone(context.observed),
+    })
+}
+
+/// The warning that text was dropped, and where it still stands.
+fn lost(task: &Task, loss: &Loss) -> Value {
+    let Loss { field, version, from, to } = loss;
+    let short = task.short_id();
+    json!({
+        "rule": "text-dropped",
+        "field": field,
+        "fix": format!(
+            "it had {} characters and has {}; the old text stands in v{version}: task_get task_id={short} version={version} field={field}",
+            grouped(*from), grouped(*to)
+        ),
     })
 }
 
@@ -231,8 +249,8 @@ async fn write(
     let Changed { task: after, receipt, losses, took_over } = changed;
     let act = if took_over { "takeover" } else { "update" };
     // A takeover by words names its session in the text only; history shows it as the one who wrote.
-    let owner = after.content.owner.clone().filter(|_| took_over && actor.session_ref.is_none());
-    let writer = Actor { session_ref: actor.session_ref.clone().or(owner), ..actor.clone() };
+    let session_ref = if took_over { after.content.owner.clone() } else { actor.session_ref.clone() };
+    let writer = Actor { session_ref, ..actor.clone() };
     let step = Step { before, after: &after, actor: &writer, act, with_receipt: receipt.is_some() };
     let changed_fields = save(context, step).await?;
     if let Some(receipt) = &receipt {
@@ -249,21 +267,11 @@ async fn write(
         .filter(|(name, _)| name.starts_with("handoff_") && touched.contains(name))
         .map(|(name, text)| (name.to_owned(), json!(crate::domain::text::length(text))))
         .collect();
-    let mut warnings = if touched.iter().any(|field| *field != "summary") {
-        warnings(context, &after, touched).await?
-    } else {
-        Vec::new()
-    };
-    for loss in &losses {
-        warnings.push(json!({
-            "rule": "text-dropped",
-            "field": loss.field,
-            "fix": format!(
-                "{} of {} characters are left; the old text stands in v{}: task_get task_id={} version={} field={}",
-                grouped(loss.to), grouped(loss.from), loss.version, after.short_id(), loss.version, loss.field
-            ),
-        }));
+    let mut warnings: Vec<Value> = losses.iter().map(|loss| lost(&after, loss)).collect();
+    if touched.iter().any(|field| *field != "summary") {
+        warnings.extend(handoff_warnings(context, &after, touched).await?);
     }
+    warnings.truncate(WARNINGS);
     let mut answer = Map::new();
     answer.insert("task_id".to_owned(), json!(after.task_id));
     answer.insert("version".to_owned(), json!(after.version));

@@ -14,9 +14,8 @@ const LONGEST: usize = 100_000;
 const TEXTS: [&str; 6] =
     ["handoff_next", "handoff_blockers", "handoff_completed", "description", "completion_criteria", "required_reviews"];
 /// The texts of a receipt that have no limit of their own.
-const RECEIPT_TEXTS: [&str; 9] = [
-    "harness", "model", "branch", "base_commit", "result_commit", "tests", "completed_work", "next_step", "blockers",
-];
+const RECEIPT_TEXTS: [&str; 9] =
+    ["harness", "model", "branch", "base_commit", "result_commit", "tests", "completed_work", "next_step", "blockers"];
 
 fn title(script: &Script, seed: u64) -> String {
     script.line(200, seed)
@@ -35,7 +34,8 @@ fn tasks(ground: &Ground, script: &Script, count: u64, change: impl Fn(u64) -> V
     let new = |seed| json!({"title": title(script, seed), "summary": summary(script, seed + 1_000), "priority": 1});
     let made = ground.ask_all("task_create", (0..count).map(new));
     let updates = made.iter().zip(0..).map(|(task, seed)| {
-        let mut update = json!({"task_id": task["task_id"], "expected_version": 1, "summary": summary(script, seed + 1_000)});
+        let mut update =
+            json!({"task_id": task["task_id"], "expected_version": 1, "summary": summary(script, seed + 1_000)});
         merge(&mut update, change(seed));
         update
     });
@@ -69,7 +69,8 @@ fn task_list() {
         let made = tasks(&ground, script, 45, owner);
         ground.wait_minutes(3_000);
         let found = pages(&ground, "task_list", &json!({}), "tasks");
-        let titles: BTreeMap<String, String> = found.iter().map(|row| (text(&row["id"]), text(&row["title"]))).collect();
+        let titles: BTreeMap<String, String> =
+            found.iter().map(|row| (text(&row["id"]), text(&row["title"]))).collect();
         assert_eq!(found.len(), made.len(), "{}: a row twice or not at all", script.name);
         assert_eq!(titles, made, "{}", script.name);
     });
@@ -114,7 +115,8 @@ fn task_get_with_six_long_texts() {
 fn task_get_with_fifty_long_tags_and_dependencies() {
     for_every_script(|script| {
         let ground = Ground::new();
-        let first = ground.ask_all("task_create", (0..50).map(|number| json!({"title": number.to_string(), "summary": "first"})));
+        let first = ground
+            .ask_all("task_create", (0..50).map(|number| json!({"title": number.to_string(), "summary": "first"})));
         let first: Vec<Value> = first.into_iter().map(|task| task["task_id"].clone()).collect();
         let tags: Vec<String> = (0..50).map(|number| format!("{number:02} {}", script.line(61, number))).collect();
         let task_id = ground.task(json!({"title": title(script, 1), "summary": summary(script, 2), "tags": tags,
@@ -136,7 +138,8 @@ fn task_get_with_fifty_long_tags_and_dependencies() {
 
 /// Gives a task a receipt all of whose texts are long; every update adds one field to those carried on.
 fn long_receipt(ground: &Ground, script: &Script, task_id: &str, length: usize) -> Map<String, Value> {
-    let fields = RECEIPT_TEXTS.iter().zip(30..).map(|(name, seed)| ((*name).to_owned(), json!(script.text(length, seed))));
+    let fields =
+        RECEIPT_TEXTS.iter().zip(30..).map(|(name, seed)| ((*name).to_owned(), json!(script.text(length, seed))));
     let fields: Map<String, Value> = fields.collect();
     for (name, text) in &fields {
         ground.update(task_id, json!({"work_receipt": {"session_ref": session(script), name.as_str(): text}}));
@@ -215,7 +218,8 @@ fn takeover_with_long_messages() {
         let ground = Ground::new();
         let task_id = ground.task(json!({"title": title(script, 1), "summary": summary(script, 2)}));
         messages(&ground, script, &task_id, 7);
-        let answer = ground.ask("task_takeover", json!({"task_id": task_id, "expected_version": 1, "session_ref": session(script)}));
+        let answer = ground
+            .ask("task_takeover", json!({"task_id": task_id, "expected_version": 1, "session_ref": session(script)}));
         assert_small("task_takeover", &answer);
     });
 }
@@ -231,7 +235,8 @@ fn overview() {
                 "handoff_next": format!("{}\nPrevious session: {}", script.text(900, seed), session(script).trim())})
         };
         tasks(&ground, script, 8, handoff);
-        let decisions = (0..8).map(|seed| json!({"kind": "decision", "summary": summary(script, seed), "body": script.text(900, seed)}));
+        let decisions = (0..8)
+            .map(|seed| json!({"kind": "decision", "summary": summary(script, seed), "body": script.text(900, seed)}));
         ground.ask_all("memory_add", decisions);
         let answer = ground.ask("continuity_context", json!({}));
         assert_small("continuity_context", &answer);
@@ -249,9 +254,13 @@ fn overview() {
 fn resume_packet() {
     for_every_script(|script| {
         let ground = Ground::new();
-        let boxes = |seed: u64| (0..40).map(|number| format!("- [ ] {}\n", script.line(1_500, seed + number))).collect::<String>();
-        let task_id = ground.task(json!({"title": title(script, 1), "summary": summary(script, 2), "description": script.text(LONGEST, 3),
-            "completion_criteria": boxes(100), "required_reviews": boxes(200)}));
+        let boxes = |seed: u64| {
+            (0..40).map(|number| format!("- [ ] {}\n", script.line(1_500, seed + number))).collect::<String>()
+        };
+        let task_id = ground.task(
+            json!({"title": title(script, 1), "summary": summary(script, 2), "description": script.text(LONGEST, 3),
+            "completion_criteria": boxes(100), "required_reviews": boxes(200)}),
+        );
         let named: Vec<String> = (0..12)
             .map(|seed| {
                 let memory = json!({"kind": "decision", "summary": summary(script, seed), "body": script.text(9_000, seed), "task_id": task_id});
@@ -270,7 +279,10 @@ fn resume_packet() {
         let line = format!("handoff: {} v2", &task_id[..8]);
         let answer = ground.ask("continuity_context", json!({"handoff": line}));
         assert_small("continuity_context", &answer);
-        assert!(answer["handoff_next"].as_str().is_some_and(|next| next.chars().count() >= 300), "the next steps are gone: {answer}");
+        assert!(
+            answer["handoff_next"].as_str().is_some_and(|next| next.chars().count() >= 300),
+            "the next steps are gone: {answer}"
+        );
         assert_texts(&ground, &answer, &texts);
         let shown = rows(&answer["memories"]).iter().map(|row| text(&row["id"]));
         let more = answer.get("memories_more").map(rows).unwrap_or_default().iter().map(text);
@@ -285,7 +297,8 @@ fn memory_search() {
     for_every_script(|script| {
         let ground = Ground::new();
         let memories = (0..45).map(|seed| json!({"kind": "fact", "summary": summary(script, seed), "body": format!("body {seed}"), "tags": [script.line(64, seed)]}));
-        let made: Vec<Value> = ground.ask_all("memory_add", memories).iter().map(|memory| memory["id"].clone()).collect();
+        let made: Vec<Value> =
+            ground.ask_all("memory_add", memories).iter().map(|memory| memory["id"].clone()).collect();
         let found = pages(&ground, "memory_search", &json!({}), "memories");
         let mut ids: Vec<Value> = found.iter().map(|row| row["id"].clone()).collect();
         assert_eq!(ids.len(), made.len(), "{}: a row twice or not at all", script.name);

@@ -89,7 +89,7 @@ fn refuse(text: &str, error: &serde_json::Error) -> Parsed {
     } else {
         "Invalid request: no JSON-RPC 2.0 message with a string or integer as id"
     };
-    let id = head.id.and_then(|id| serde_json::from_value(id).ok());
+    let id: Option<RequestId> = head.id.and_then(|id| serde_json::from_value(id).ok());
     bad(&ErrorData::invalid_request(what, None), id.as_ref())
 }
 
