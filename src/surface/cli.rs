@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
+use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, SystemClock};
 use crate::domain::session::{Observed, session_ref_problem};
@@ -36,10 +37,17 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
+/// Logs go to standard error, at the level of `RUST_LOG`, errors only without it.
 fn start_logging() {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
+    // The protocol library logs whole messages, and messages hold what clients and tasks say.
+    let filter = ["rmcp=off"].iter().filter_map(|word| word.parse().ok()).fold(filter, EnvFilter::add_directive);
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    // A panic is caught and logged where it happens, once.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "panic");
+    }));
 }
 
 /// What a command runs with.
