@@ -57,7 +57,7 @@ create table task (
 );
 
 -- Lists walk these in the very order of their answer, filters included, so a page costs the same at any size.
-create index task_by_update on task (project_id, updated_at desc, task_id);
+create index task_by_update on task (project_id, updated_at desc, task_id, pending_version);
 create index task_by_status on task (project_id, status, updated_at desc, task_id, pending_version);
 create index task_by_creation on task (project_id, created_at desc, task_id);
 create index task_by_priority on task (project_id, priority, updated_at desc, task_id, status);

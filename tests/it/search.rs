@@ -306,3 +306,66 @@ fn every_piece_of_a_text_finds_it() {
         }
     }
 }
+
+/// All titles that a query finds, page by page.
+fn all_found(ground: &Ground, query: &str) -> BTreeSet<String> {
+    let mut titles = BTreeSet::new();
+    let mut cursor = Value::Null;
+    loop {
+        let page = ground.ask("task_list", json!({"query": query, "limit": 200, "cursor": cursor}));
+        for row in rows(&page["tasks"]) {
+            assert!(titles.insert(text(&row["title"])), "{query:?} brings a row twice");
+        }
+        match page.get("next_cursor") {
+            None => return titles,
+            Some(next) => cursor = next.clone(),
+        }
+    }
+}
+
+#[test]
+fn frequent_words_find_what_rare_ones_would() {
+    // The same tasks with a word that is rare and, behind it, one that all of more than a thousand others have.
+    let ground = Ground::new();
+    let many =
+        (0..1_300).map(|number| json!({"title": format!("filler {number}"), "summary": "common-place 会議 naïve"}));
+    ground.ask_all("task_create", many);
+    let with = |title: &str, more: Value| {
+        let mut new = json!({"title": title, "summary": "s"});
+        crate::ground::merge(&mut new, more);
+        ground.task(new)
+    };
+    with("in the description", json!({"description": "common place, and more"}));
+    with("in a tag", json!({"tags": ["a", "common place"]}));
+    with("in the criteria", json!({"completion_criteria": "- [ ] Common  PLACES"}));
+    with("in the reviews", json!({"required_reviews": "- [ ] (common.place)"}));
+    let later = with("later", json!({}));
+    ground.update(&later, json!({"handoff_next": "common\nplace"}));
+    let done = with("done", json!({}));
+    ground.update(&done, json!({"handoff_completed": "x".repeat(5_000) + " common place"}));
+    with("over a field's end common", json!({"description": "place"}));
+    with("apart", json!({"description": "common and place"}));
+    with("the other way", json!({"description": "place-common"}));
+    let others = |found: BTreeSet<String>| -> BTreeSet<String> {
+        found.into_iter().filter(|title| !title.starts_with("filler")).collect()
+    };
+    let phrase = titles(&["in the description", "in a tag", "in the criteria", "in the reviews", "later", "done"]);
+    let words = phrase
+        .union(&titles(&["over a field's end common", "apart", "the other way"]))
+        .cloned()
+        .collect::<BTreeSet<_>>();
+    let found = all_found(&ground, "common-place");
+    assert_eq!(found.len(), 1_300 + phrase.len());
+    assert_eq!(others(found), phrase);
+    assert_eq!(others(all_found(&ground, "common place")), words);
+    assert_eq!(all_found(&ground, "common filler").len(), 1_300);
+    assert_eq!(all_found(&ground, "comm 会議").len(), 1_300, "beginnings are frequent as well");
+    assert_eq!(all_found(&ground, "common places"), titles(&["in the criteria"]));
+    assert_eq!(all_found(&ground, "naive 1299"), titles(&["filler 1299"]));
+    // Frequent among other filters, and frequent words that seldom meet.
+    let tagged = ground.ask("task_list", json!({"query": "common", "tag": "a"}));
+    assert_eq!((&tagged["total"], &tagged["tasks"][0]["title"]), (&json!(1), &json!("in a tag")));
+    assert_eq!(ground.ask("task_list", json!({"query": "common", "status": "done"}))["total"], 0);
+    assert_eq!(ground.ask("task_list", json!({"query": "common", "status": "todo"}))["total"], "1000+");
+    assert_eq!(ground.ask("task_list", json!({"query": "common absent"}))["total"], 0);
+}
