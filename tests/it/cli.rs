@@ -105,6 +105,46 @@ fn the_pinned_file_is_found_upwards_and_compared_with_the_database() {
     assert!(!refused.err.contains(&place.write_context));
 }
 
+#[cfg(unix)]
+#[test]
+fn rw_058_every_worktree_at_any_depth_is_the_same_project() {
+    let place = Place::new();
+    let repository = place.folder.path().join("repository");
+    std::fs::create_dir(&repository).expect("a folder");
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", place.folder.path());
+        command.current_dir(&repository).args(["-c", "user.name=t", "-c", "user.email=t@t"]);
+        let output = command.args(words).output().expect("git runs");
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    git(&["init", "--quiet"]);
+    let written = place.command().current_dir(&repository).args(["profile", "ledger", "--write"]).output();
+    assert!(written.expect("runs").status.success());
+    git(&["add", "heyaira.toml"]);
+    git(&["commit", "--quiet", "-m", "pin the project"]);
+    git(&["worktree", "add", "--quiet", "../wt-1/deep/er"]);
+    let worktree = place.folder.path().join("wt-1/deep/er");
+    let inner = worktree.join("src/inner");
+    std::fs::create_dir_all(&inner).expect("folders");
+    let link = place.folder.path().join("link");
+    std::os::unix::fs::symlink(&inner, &link).expect("a link");
+    let run = |folder: &std::path::Path, words: &[&str]| {
+        let output = place.command().current_dir(folder).args(words).arg("--json").output().expect("runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let identity = run(&repository, &["identity"]);
+    for folder in [&worktree, &inner, &link] {
+        assert_eq!(run(folder, &["identity"]), identity, "{}", folder.display());
+    }
+    run(&inner, &["task", "create", "--title", "from worktree"]);
+    assert!(run(&repository, &["task", "list"]).contains("from worktree"));
+    assert_eq!(git(&["status", "--short"]), "");
+    assert_eq!(git(&["-C", "../wt-1/deep/er", "status", "--short"]), "");
+}
+
 #[test]
 fn a_damaged_profile_is_refused_without_its_contents() {
     let place = Place::new();

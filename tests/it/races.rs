@@ -151,3 +151,40 @@ fn eight_writers_to_one_task_store_what_they_were_told() {
     assert_eq!(stored(&place, &task), CLAIMERS * WRITES);
     assert_eq!(place.bare(&["verify"]).code, 0, "no version gap");
 }
+
+/// Two servers and a command line write while backups and whole checks of the database run beside them.
+#[test]
+fn rw_020_writers_wait_for_each_other_and_for_backups() {
+    const EACH: i64 = 50;
+    let place = Place::new();
+    let tasks: Vec<String> = (0..3).map(|number| place.task(&format!("busy {number}"))).collect();
+    thread::scope(|scope| {
+        for task in &tasks[..2] {
+            let mut server = place.server();
+            scope.spawn(move || {
+                for version in 1..=EACH {
+                    let arguments = json!({"task_id": task, "expected_version": version, "summary": "stdio"});
+                    server.call("task_update", arguments).expect("waiting is fine, failing is not");
+                }
+            });
+        }
+        let (place, by_hand) = (&place, &tasks[2]);
+        scope.spawn(move || {
+            for version in 1..=EACH {
+                let version = version.to_string();
+                place.ask(&["task", "update", by_hand, "--expected-version", &version, "--summary", "command line"]);
+            }
+        });
+        scope.spawn(move || {
+            for number in 0..10 {
+                let name = format!("copy-{number}.db");
+                assert_eq!(place.bare(&["backup", &name]).code, 0);
+                assert_eq!(place.bare(&["verify", "--database", &name]).code, 0, "a backup is consistent");
+            }
+        });
+    });
+    for task in &tasks {
+        assert_eq!(place.ask(&["task", "get", task])["version"], EACH + 1);
+    }
+    assert_eq!(place.bare(&["verify"]).code, 0);
+}
