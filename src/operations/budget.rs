@@ -34,7 +34,9 @@ impl Cost {
     fn escaped(&mut self, rest: &[char]) {
         self.bytes += 1 + rest.len();
         self.tokens.push('\\');
-        rest.iter().for_each(|character| self.tokens.push(*character));
+        for character in rest {
+            self.tokens.push(*character);
+        }
     }
 
     fn total(&self) -> usize {
