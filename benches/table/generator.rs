@@ -24,7 +24,7 @@ use crate::library::Wall;
 /// Raised when what is generated changes, so that old files are not taken for new ones.
 pub(crate) const GENERATION: &str = "1";
 /// How many tasks one transaction adds.
-const GROUP: usize = 5_000;
+const GROUP: usize = 50_000;
 /// How many ids of each sort are used for random calls.
 const SAMPLE: usize = 2_000;
 /// The time between two tasks, in microseconds.

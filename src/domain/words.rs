@@ -2,6 +2,7 @@
 //! without spaces need no dictionary. Must never depend on a database's own idea of a word.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
@@ -11,23 +12,37 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 /// case, accents and the width of letters make no difference.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
+    each_word(text, |word| {
+        words.push(word.to_owned());
+        true
+    });
+    words
+}
+
+/// Calls `take` with each word, until it answers false.
+fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     let mut word = String::new();
+    let mut end = |word: &mut String| {
+        let goes_on = word.is_empty() || take(word);
+        word.clear();
+        goes_on
+    };
     for character in composed(text).chars().flat_map(char::to_lowercase).map(without_accent) {
         if is_unspaced(character) {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
+            if !end(&mut word) {
+                return;
             }
-            words.push(character.to_string());
+            word.push(character);
+            if !end(&mut word) {
+                return;
+            }
         } else if character.is_alphanumeric() || (!word.is_empty() && is_kept_mark(character)) {
             word.push(character);
-        } else if !word.is_empty() && !is_dropped_mark(character) {
-            words.push(std::mem::take(&mut word));
+        } else if !is_dropped_mark(character) && !end(&mut word) {
+            return;
         }
     }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+    end(&mut word);
 }
 
 /// The text with every letter in one code point and in its plain width.
@@ -96,14 +111,21 @@ impl Query {
     /// True if all phrases stand in these texts, each within one of them.
     pub fn is_found_in<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> bool {
         let mut missing: Vec<&Phrase> = self.phrases.iter().collect();
+        let longest = missing.iter().map(|phrase| phrase.words.len()).max().unwrap_or(0);
+        let mut before: VecDeque<String> = VecDeque::with_capacity(longest);
         for text in texts {
-            let words = words(text);
-            missing.retain(|phrase| !phrase.is_in(&words));
-            if missing.is_empty() {
-                return true;
-            }
+            before.clear();
+            each_word(text, |word| {
+                missing.retain(|phrase| !phrase.ends_with(&before, word));
+                if longest > 1 {
+                    let mut reused = if before.len() < longest { None } else { before.pop_front() }.unwrap_or_default();
+                    word.clone_into(&mut reused);
+                    before.push_back(reused);
+                }
+                !missing.is_empty()
+            });
         }
-        false
+        missing.is_empty()
     }
 }
 
@@ -114,14 +136,13 @@ impl Phrase {
         Some(Self { words, goes_on })
     }
 
-    fn is_in(&self, words: &[String]) -> bool {
+    /// True if `word`, with the words before it, ends this phrase.
+    fn ends_with(&self, before: &VecDeque<String>, word: &str) -> bool {
         let Some((last, first)) = self.words.split_last() else {
             return false;
         };
-        words.windows(self.words.len()).any(|window| {
-            let end = &window[first.len()];
-            let ends = if self.goes_on { end.starts_with(last.as_str()) } else { end == last };
-            ends && window[..first.len()] == *first
-        })
+        let ends = if self.goes_on { word.starts_with(last.as_str()) } else { word == last };
+        ends && before.len() >= first.len()
+            && before.iter().rev().zip(first.iter().rev()).all(|(one, other)| one == other)
     }
 }
