@@ -13,3 +13,4 @@ pub mod takeover;
 pub mod task;
 pub mod text;
 pub mod time;
+pub mod tokens;

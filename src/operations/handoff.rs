@@ -14,6 +14,8 @@ use crate::store::{memory, version};
 
 /// How many warnings an update answers with.
 const WARNINGS: usize = 5;
+/// How many decisions of a session are looked at.
+const UNNAMED: i64 = 200;
 
 /// What to fix in a saved handoff. `task_update` tells the same when it saves one.
 #[derive(Deserialize, JsonSchema)]
@@ -140,7 +142,7 @@ async fn unnamed_decisions(
         after_task_version: Some(task.marks.takeover_version - 1),
         ..memory::Filter::default()
     };
-    let found = memory::page(context.transaction, project_id, &filter, None, 20).await?;
+    let found = memory::page(context.transaction, project_id, &filter, None, UNNAMED).await?;
     Ok(found.into_iter().map(|one| one.memory_id).filter(|id| !named.contains(id)).collect())
 }
 

@@ -19,7 +19,8 @@ Decisions that hold: {decision} (at-least-once, receivers deduplicate), {other} 
 Do not touch the old /hooks endpoint: it goes away with task 51c0aa97.
 Previous session: claude-code:5c1d7e42-90ab-4f36-b1d7-6a2c8e9f0b34";
 
-const COMPLETED: &str = "Repository acme/courier, branch feat/webhook-retries, PR #288 (draft), base 7be1c02, head 1d94f6e.
+const COMPLETED: &str =
+    "Repository acme/courier, branch feat/webhook-retries, PR #288 (draft), base 7be1c02, head 1d94f6e.
 Prepared: retry queue in crates/delivery/src/queue.rs (claim, back-off, dead letters); the sender is untouched.
 Prepared: migration 0017_delivery_attempt.sql (table delivery_attempt, unique key delivery_id + attempt).
 Prepared: GET /v1/deliveries behind the flag DELIVERY_LOG, documented in docs/api/deliveries.md.
@@ -85,7 +86,8 @@ impl History {
         ground.ask("task_takeover", json!({"task_id": task_id, "expected_version": 1, "session_ref": SESSION}));
         for version in 2..self.versions - 1 {
             ground.wait_minutes(9);
-            let mut change = json!({"task_id": task_id, "expected_version": version, "summary": format!("Step {version} is done.")});
+            let mut change =
+                json!({"task_id": task_id, "expected_version": version, "summary": format!("Step {version} is done.")});
             if version <= self.receipts {
                 merge(&mut change, json!({"work_receipt": receipt()}));
             }
