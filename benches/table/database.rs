@@ -356,7 +356,7 @@ fn write<W>(runtime: &Runtime, store: &Store, run: W)
 where
     W: for<'t> FnOnce(&'t mut Transaction) -> futures_util::future::BoxFuture<'t, Result<()>> + Send + 'static,
 {
-    let deadline = Instant::now() + Duration::from_secs(600);
+    let deadline = Instant::now() + Duration::from_mins(10);
     runtime.block_on(store.write(deadline, work(run))).expect("written");
 }
 

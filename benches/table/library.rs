@@ -63,7 +63,7 @@ impl Library {
     pub(crate) fn open(database: &Database) -> Self {
         let store = Store::open(&database.path, false).expect("the database opens");
         let ids = Arc::new(Random::new(Wall.now().0.unsigned_abs()));
-        let service = Service { store, clock: Arc::new(Wall), ids, deadline: Duration::from_secs(60) };
+        let service = Service { store, clock: Arc::new(Wall), ids, deadline: Duration::from_mins(1) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         let pinned = Ok(Pinned { project: PROJECT.to_owned(), instance: None });
         let connection = Connection::new(pinned, "bench".to_owned(), Role::Write, Door::Stdio, service.ids.as_ref());

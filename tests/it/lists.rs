@@ -335,7 +335,7 @@ fn damaged_and_foreign_cursors_are_refused() {
     ground.ask_all("memory_add", (0..30).map(|number| json!({"kind": "fact", "summary": format!("fact {number}")})));
     let cursor = text(&ground.ask("task_list", json!({"status": "todo"}))["next_cursor"]);
     let refused = |arguments: Value| {
-        assert_eq!(ground.refused("task_list", arguments.clone()), Code::InvalidArgument, "{arguments}")
+        assert_eq!(ground.refused("task_list", arguments.clone()), Code::InvalidArgument, "{arguments}");
     };
     let changed = |at: usize, to: &str| format!("{}{to}{}", &cursor[..at], &cursor[at + 1..]);
     for at in 0..cursor.len() {

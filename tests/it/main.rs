@@ -3,7 +3,6 @@
 #![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
 mod arguments;
-mod budget;
 mod cli;
 mod conflict;
 mod docs;
