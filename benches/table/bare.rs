@@ -27,6 +27,7 @@ impl Bare {
         if is_new {
             fill(&connection, database.size, &ids);
         }
+        database.warm(&path);
         Self { connection, ids, dice: Dice(3) }
     }
 

@@ -66,7 +66,15 @@ impl Database {
             std::fs::write(&notes, sample.to_json()).expect("notes are written");
         }
         let sample = Sample::from_json(&std::fs::read_to_string(&notes).expect("notes"));
-        Self { size, path, sample }
+        let database = Self { size, path, sample };
+        database.warm(&database.path);
+        database
+    }
+
+    /// Reads a file once, so that no cell pays for a cold disk.
+    pub(crate) fn warm(&self, path: &Path) {
+        let read = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut std::io::sink()));
+        assert!(read.is_ok_and(|bytes| bytes > 0), "{} of {} tasks cannot be read", path.display(), self.size);
     }
 
     /// The file of the bare statements.

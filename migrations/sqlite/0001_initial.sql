@@ -148,7 +148,7 @@ create table memory (
 
 create unique index memory_once on memory (project_id, fingerprint) where fingerprint is not null;
 create index memory_by_project on memory (project_id, memory_key);
-create index memory_by_kind on memory (project_id, kind, memory_key);
+create index memory_by_kind on memory (project_id, kind, memory_key, superseded_by);
 create index memory_by_task on memory (task_id, kind, memory_key) where task_id is not null;
 
 create table message (

@@ -18,6 +18,10 @@ pub const TOTAL_EXACT: i64 = 1_000;
 
 /// How many tasks are looked at, step by step, before a search for frequent words goes another way.
 const WALKED: [i64; 3] = [64, 256, 1_024];
+/// How many of the newest matches tell how frequent words are.
+const SAMPLE: i64 = 300;
+/// How far apart matches may be for a walk to meet a page of them in time.
+const FAR: i64 = 50;
 
 /// Which tasks.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +144,7 @@ impl Ways {
             None => (None, Share::All),
             Some(None) => return Ok(None),
             Some(Some(query)) => {
-                let many = search::has_many(transaction, project_id, &query, TOTAL_EXACT + 1).await?;
+                let many = search::is_frequent(transaction, project_id, &query, SAMPLE, FAR).await?;
                 (Some(query), if many { Share::Many } else { Share::Few })
             }
         };
@@ -208,6 +212,15 @@ impl Statement {
         }
         statement.flags(filter);
         statement
+    }
+
+    /// How many rows of `from` meet it, counted no further than `TOTAL_EXACT` + 1.
+    async fn count(mut self, transaction: &mut Transaction, from: &str) -> Result<i64> {
+        let place = self.place(TOTAL_EXACT + 1);
+        let conditions = self.conditions.join(" and ");
+        let sql = format!("select count(*) from (select 1 from {from} where {conditions} limit ?{place}) found");
+        let row = transaction.row(&sql, &self.values).await?;
+        row.map_or(Ok(0), |row| row.integer(0))
     }
 
     fn flags(&mut self, filter: &Filter) {
@@ -357,34 +370,36 @@ fn texts(row: &Row, task: &Short) -> Result<Vec<String>> {
 
 /// How many tasks match; more than `TOTAL_EXACT` of them are not always counted to the end.
 pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
-    let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
-        return Ok(0);
-    };
     if !filter.looks_at_rows() {
-        match (ways.words, ways.tag) {
-            (Share::All, Share::All) => return counted(transaction, project_id, filter).await,
-            (Share::All, _) if filter.is_of_any_status() => {
-                return tagged(transaction, project_id, filter.tag.as_deref().unwrap_or_default()).await;
+        match (&filter.query, &filter.tag) {
+            (None, None) => return counted(transaction, project_id, filter).await,
+            (None, Some(tag)) if filter.is_of_any_status() => return tagged(transaction, project_id, tag).await,
+            (Some(query), None) if filter.is_of_any_status() => {
+                return match Query::of(query) {
+                    Some(query) => search::count(transaction, project_id, &query, TOTAL_EXACT + 1).await,
+                    None => Ok(0),
+                };
             }
-            (Share::Many, Share::All) if filter.is_of_any_status() => return Ok(TOTAL_EXACT + 1),
             _ => {}
         }
     }
-    let mut statement = Statement::of(project_id, filter, &ways, ways.query.is_some());
-    let mut from = "task t";
-    if let Some(query) = &ways.query {
-        let (source, condition, value) = search::task_stream(project_id, query, statement.values.len() + 1);
-        from = source;
-        statement.conditions.push(condition);
-        statement.values.push(value);
+    let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
+        return Ok(0);
+    };
+    let statement = Statement::of(project_id, filter, &ways, ways.query.is_some() && ways.words == Share::Few);
+    let Some(query) = &ways.query else {
+        return statement.count(transaction, "task t").await;
+    };
+    if ways.words == Share::Many && statement.clone().count(transaction, "task t").await? <= TOTAL_EXACT {
+        let page = Page { statement, sort: Sort::Updated, after: None, limit: i64::MAX };
+        let found = walk(transaction, page, query).await?;
+        return Ok(found.map_or(0, |found| i64::try_from(found.len()).unwrap_or(i64::MAX)));
     }
-    let place = statement.place(TOTAL_EXACT + 1);
-    let sql = format!(
-        "select count(*) from (select 1 from {from} where {} limit ?{place}) found",
-        statement.conditions.join(" and ")
-    );
-    let row = transaction.row(&sql, &statement.values).await?;
-    row.map_or(Ok(0), |row| row.integer(0))
+    let mut statement = Statement::of(project_id, filter, &ways, true);
+    let (from, condition, value) = search::task_stream(project_id, query, statement.values.len() + 1);
+    statement.conditions.push(condition);
+    statement.values.push(value);
+    statement.count(transaction, from).await
 }
 
 /// The tasks of a status, of the open ones, or of all: counted with every write.

@@ -39,14 +39,38 @@ pub fn task_stream(project_id: i64, query: &Query, place: usize) -> (&'static st
     (from, format!("w.task_words match ?{place}"), expression(project_id, query, true))
 }
 
-/// True if at least `most` tasks match.
-pub async fn has_many(transaction: &mut Transaction, project_id: i64, query: &Query, most: i64) -> Result<bool> {
+/// How many tasks match, counted no further than `most`.
+pub async fn count(transaction: &mut Transaction, project_id: i64, query: &Query, most: i64) -> Result<i64> {
     let sql = "select count(*) from (select 1 from task_words where task_words match ?1 limit ?2) found";
+    let mut count = 0;
     // For beginnings the database first gathers every match; whole words it finds one by one. So these come first.
     for beginnings in [false, true] {
         let values = [expression(project_id, query, beginnings), most.into()];
         let row = transaction.row(sql, &values).await?;
-        if row.map_or(Ok(0), |row| row.integer(0))? == most {
+        count = row.map_or(Ok(0), |row| row.integer(0))?;
+        if count == most {
+            break;
+        }
+    }
+    Ok(count)
+}
+
+/// True if among the newest tasks at least one in `far` matches; told by `sample` matches, so false if there are fewer.
+pub async fn is_frequent(
+    transaction: &mut Transaction,
+    project_id: i64,
+    query: &Query,
+    sample: i64,
+    far: i64,
+) -> Result<bool> {
+    let sql = "select count(*), max(key) - min(key) from \
+        (select rowid as key from task_words where task_words match ?1 order by rowid desc limit ?2) newest";
+    for beginnings in [false, true] {
+        let values = [expression(project_id, query, beginnings), sample.into()];
+        let row = transaction.row(sql, &values).await?;
+        if let Some(row) = row.filter(|row| row.integer(0) == Ok(sample))
+            && row.integer(1)? <= sample.saturating_mul(far)
+        {
             return Ok(true);
         }
     }
