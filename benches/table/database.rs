@@ -186,7 +186,9 @@ impl Generator {
         while number < self.size {
             let group: Vec<Made> = (number..self.size.min(number + GROUP)).map(|number| self.task(number)).collect();
             number += group.len();
-            group.iter().for_each(|made| self.note(&mut sample, made));
+            for made in &group {
+                self.note(&mut sample, made);
+            }
             let memories: Vec<Memory> = (0..group.len().div_ceil(20)).map(|_| self.memory()).collect();
             write(&runtime, &store, move |transaction| {
                 Box::pin(async move { save(transaction, &group, &memories).await })
