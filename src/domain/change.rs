@@ -105,6 +105,12 @@ impl Task {
         let takeover = self.takeover_by_text(&change, actor)?;
         if let Some(owner) = &takeover {
             self.check_takeover(owner, now, false)?;
+            if change.status == Some(Status::Todo) {
+                return Err(Refusal::not_allowed(
+                    "a takeover line makes an owner and status todo clears it",
+                    "Send one of them. Nothing was written.",
+                ));
+            }
         }
         let mut after = self.clone();
         after.version += 1;

@@ -79,6 +79,7 @@ impl Operation for MemoryAdd {
             at: context.now,
         };
         if let Some(id) = identical(context, &new).await? {
+            check_supersedes_too(context, &id, new.supersedes.as_deref()).await?;
             return Ok(json!({"id": id, "existing": true}));
         }
         if let Some(old) = &new.supersedes {
@@ -90,6 +91,24 @@ impl Operation for MemoryAdd {
             None => json!({"id": new.memory_id}),
         })
     }
+}
+
+/// An identical memory that supersedes nothing, or something else, cannot answer for one that does.
+async fn check_supersedes_too(context: &mut Context<'_>, existing: &str, supersedes: Option<&str>) -> Result<()> {
+    let Some(wanted) = supersedes else {
+        return Ok(());
+    };
+    let project_id = context.project()?.project_id;
+    let found = memory::get(context.transaction, project_id, existing).await?;
+    if found.is_some_and(|found| found.supersedes.as_deref() == Some(wanted)) {
+        return Ok(());
+    }
+    Err(Refusal::not_allowed(
+        format!("the same memory is there already as {existing}, and does not supersede {wanted}"),
+        format!(
+            "Say in summary or body what makes the new one different, e.g. that it replaces {wanted}. Nothing was written."
+        ),
+    ))
 }
 
 async fn check_superseded(context: &mut Context<'_>, old: &str) -> Result<()> {
@@ -172,7 +191,7 @@ pub(crate) async fn add_result(context: &mut Context<'_>, task: &Task, body: Str
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct MemorySearch {
     /// Only with these words; a word matches from its start.
-    #[schemars(extend("x-position" = true))]
+    #[schemars(extend("x-check" = "query", "x-position" = true))]
     query: Option<String>,
     /// Only this kind.
     #[schemars(extend("x-caseless" = true))]
@@ -215,7 +234,7 @@ impl Operation for MemorySearch {
         // Words may stand in a replaced memory only; the reader must still find it, marked, behind its successor.
         let include = self.include_superseded.unwrap_or(self.query.is_some());
         let filter = Filter {
-            query: self.query.filter(|query| !query.trim().is_empty()),
+            query: self.query,
             kind: self.kind.map(|kind| kind.as_str().to_owned()),
             task_id,
             tag: self.tag,

@@ -148,7 +148,11 @@ async fn state(
     let now = context.now;
     let mut answer = Map::new();
     let marks = &task.marks;
-    let holder = marks.takeover_by.as_deref().filter(|by| marks.pending_version == 0 && reader != Some(*by));
+    let holder = marks.takeover_by.as_deref().filter(|by| {
+        // Released again, nobody has it, whoever took it over once.
+        let is_held = task.content.owner.is_some();
+        is_held && marks.pending_version == 0 && reader != Some(*by)
+    });
     let mut next = None;
     if let (Some(by), true) = (holder, task.content.status.is_open()) {
         let age = marks.takeover_at.unwrap_or(task.updated).age(now);

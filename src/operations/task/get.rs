@@ -235,7 +235,7 @@ pub(crate) fn handoff_state(task: &Task) -> Option<Value> {
             json!({"state": "pending", "version": marks.pending_version, "at": at, "by": by(marks.pending_by.as_ref())}),
         );
     }
-    if marks.takeover_version > 0 {
+    if marks.takeover_version > 0 && task.content.owner.is_some() {
         let at = marks.takeover_at.map(crate::domain::time::Timestamp::rfc3339);
         return Some(
             json!({"state": "taken_over", "version": marks.takeover_version, "at": at, "by": by(marks.takeover_by.as_ref())}),

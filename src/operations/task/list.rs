@@ -51,7 +51,7 @@ pub struct TaskList {
     #[schemars(extend("x-check" = "task"))]
     parent: Option<String>,
     /// Only with these words; a word matches from its start.
-    #[schemars(extend("x-position" = true))]
+    #[schemars(extend("x-check" = "query", "x-position" = true))]
     query: Option<String>,
     /// Only todo that waits for no other task.
     ready: Option<bool>,
@@ -137,7 +137,7 @@ impl TaskList {
             tag: self.tag,
             owner: self.owner,
             parent,
-            query: self.query.filter(|query| !query.trim().is_empty()),
+            query: self.query,
             ready: self.ready,
             pending_handoff: self.pending_handoff,
             stale: self.stale,
