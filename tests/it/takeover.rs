@@ -1,4 +1,4 @@
-//! Takeovers: by `task_takeover`, and the seeds' way by one last line of `handoff_completed`.
+//! Takeovers: by `task_takeover`, and the textual way by one last line of `handoff_completed`.
 
 use heyaira::error::Code;
 use serde_json::{Value, json};
@@ -181,7 +181,7 @@ fn a_session_never_needs_force_against_itself() {
 }
 
 #[test]
-fn the_seeds_way_is_the_current_text_with_one_last_line() {
+fn the_textual_way_is_the_current_text_with_one_last_line() {
     let house = House::new();
     let cases = [
         ("Taken over by session codex:s-2", "codex:s-2"),
@@ -218,7 +218,7 @@ fn line_ends_and_trailing_white_space_do_not_matter() {
 }
 
 #[test]
-fn the_seeds_way_by_adding_only_the_line() {
+fn the_textual_way_by_adding_only_the_line() {
     let house = House::new();
     let client = house.client("maria");
     let task = handed_off(&client);
@@ -233,7 +233,7 @@ fn the_seeds_way_by_adding_only_the_line() {
 }
 
 #[test]
-fn the_seeds_way_into_an_empty_text() {
+fn the_textual_way_into_an_empty_text() {
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("Import bank statements");
@@ -257,7 +257,7 @@ fn an_observed_or_given_session_goes_before_the_words() {
 }
 
 #[test]
-fn an_owner_by_the_seeds_way_is_live_too() {
+fn an_owner_by_the_textual_way_is_live_too() {
     let house = House::new();
     let client = house.client("maria");
     let task = handed_off(&client);
