@@ -12,8 +12,9 @@ use crate::domain::task::{Actor, Task, short_id};
 use crate::domain::text::{self, SUMMARY_MAX, TAG_MAX, TAGS_MAX};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, characters_that_fit, cost_of, rows_that_fit, rows_within};
+use crate::operations::budget::{self, characters_that_fit, cost_of, rows_within};
 use crate::operations::cursor;
+use crate::operations::page::{self, Size};
 use crate::operations::task::{load, resolve_all};
 use crate::store::list::TOTAL_EXACT;
 use crate::store::memory::{self, Filter, Origin};
@@ -241,27 +242,13 @@ impl Operation for MemorySearch {
             include_superseded: include,
             ..Filter::default()
         };
-        let wanted = limit.unwrap_or(20);
+        let size = Size::of(limit);
         let behind = after.and_then(|(keys, _)| keys.first().copied());
-        let mut found = memory::page(context.transaction, project.project_id, &filter, behind, wanted + 1).await?;
+        let found = memory::page(context.transaction, project.project_id, &filter, behind, size.to_read()).await?;
         let total = memory::total(context.transaction, project.project_id, &filter, TOTAL_EXACT + 1).await?;
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let has_more = found.len() > wanted;
-        found.truncate(wanted);
-        let rows: Vec<Value> = found.iter().map(|memory| row(memory, context)).collect();
-        let room = if limit.is_some() { usize::MAX } else { budget::ANSWER - 300 };
-        let (rows, left) = rows_that_fit(rows, room);
-        let mut answer = Map::new();
-        answer.insert("total".to_owned(), if total > TOTAL_EXACT { json!("1000+") } else { json!(total) });
-        answer.insert("shown".to_owned(), json!(rows.len()));
-        if (has_more || left > 0)
-            && let Some(last) = rows.len().checked_sub(1).and_then(|last| found.get(last))
-        {
-            answer
-                .insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.memory_key], &last.memory_id)));
-        }
-        answer.insert("memories".to_owned(), Value::Array(rows));
-        Ok(Value::Object(answer))
+        let rows = found.iter().map(|memory| row(memory, context)).collect();
+        let position = |last: usize| found.get(last).map(|last| (vec![last.memory_key], last.memory_id.clone()));
+        Ok(page::answer("memories", &size, rows, total, &list_id, position))
     }
 }
 
