@@ -5,6 +5,7 @@
 
 mod bare;
 mod database;
+mod generator;
 mod library;
 mod operation;
 mod stdio;
