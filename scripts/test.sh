@@ -43,7 +43,11 @@ step "build"
 cargo build --locked --all-targets
 
 step "tests"
-cargo test --locked
+cargo test --locked -- --skip races:: --skip durability:: --skip sizes::
+
+# These print figures to be read: races, kills, flushes, sizes of what goes over the wire.
+step "tests with figures"
+cargo test --locked --test it -- --nocapture races:: durability:: sizes::
 
 step "clients that others wrote"
 tests/clients/run.sh target/debug/heyaira

@@ -13,4 +13,5 @@ pub mod takeover;
 pub mod task;
 pub mod text;
 pub mod time;
+pub mod tokens;
 pub mod words;

@@ -306,13 +306,15 @@ pub async fn call(
             })
         }
     });
-    let answer =
-        if writes { service.store.write(deadline, work).await } else { service.store.read(deadline, work).await }?;
+    let outcome =
+        if writes { service.store.write(deadline, work).await } else { service.store.read(deadline, work).await };
     if entry.effect == Effect::Changes || entry.effect == Effect::Adds {
         let mut last = connection.last_write.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Remembered { operation: entry.name, fingerprint, answer: answer.clone() });
+        let done = outcome.as_ref().ok();
+        // Only what follows a success at once is its repetition: a refused write in between ends that.
+        *last = done.map(|answer| Remembered { operation: entry.name, fingerprint, answer: answer.clone() });
     }
-    Ok(answer)
+    outcome
 }
 
 struct Prepared {
@@ -336,7 +338,11 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
     let key = arguments.as_ref().ok().and_then(|checked| checked.get("idempotency_key"));
     Prepared {
         idempotency_key: key.and_then(Value::as_str).map(str::to_owned),
-        fingerprint: arguments.as_ref().map_or([0; 32], arguments::fingerprint),
+        // Sessions may share a connection, a credential and a key: a claim repeats only the same session's own.
+        fingerprint: arguments.as_ref().map_or([0; 32], |checked| {
+            let session = observed.session_ref.as_deref().filter(|_| entry.effect == Effect::Changes);
+            arguments::fingerprint(checked, session)
+        }),
         write_context,
         arguments,
     }
@@ -351,13 +357,10 @@ async fn execute(
     now: Timestamp,
     ids: &dyn Ids,
 ) -> Result<Value> {
-    let pinned = match (&connection.pinned, entry.in_project) {
-        (Ok(pinned), _) => Some(pinned),
-        (Err(refusal), true) => return Err(refusal.clone()),
-        (Err(_), false) => None,
-    };
+    // What speaks of no project, or names one itself, is not bound to the pinned one.
+    let pinned = if entry.in_project { Some(connection.pinned.as_ref().map_err(Clone::clone)?) } else { None };
     let (instance, project) = project::identity(transaction, pinned.map(|pinned| pinned.project.as_str())).await?;
-    check_place(pinned, &instance, project.as_ref(), entry.in_project)?;
+    check_place(pinned, &instance, project.as_ref())?;
     check_role(connection, entry)?;
     if let (Some(given), Some(project)) = (&prepared.write_context, &project)
         && entry.effect != Effect::Reads
@@ -426,12 +429,7 @@ async fn replay(
     Ok(Some(Value::Object(answer)))
 }
 
-fn check_place(
-    pinned: Option<&Pinned>,
-    instance: &Instance,
-    project: Option<&Project>,
-    in_project: bool,
-) -> Result<()> {
+fn check_place(pinned: Option<&Pinned>, instance: &Instance, project: Option<&Project>) -> Result<()> {
     let Some(pinned) = pinned else {
         return Ok(());
     };
@@ -449,7 +447,7 @@ fn check_place(
             "Nothing was written. Stop and compare with the connection profile.",
         ));
     }
-    if project.is_none() && in_project {
+    if project.is_none() {
         return Err(Refusal::new(
             Code::NoProject,
             format!("there is no project {} on instance {}", pinned.project, instance.short()),

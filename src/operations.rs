@@ -7,6 +7,7 @@ pub mod handoff;
 pub mod identity;
 pub mod memory;
 pub mod message;
+pub(crate) mod page;
 pub mod project;
 pub mod resume;
 pub mod task;

@@ -13,6 +13,10 @@ use uuid::Uuid;
 
 /// From how many characters on a text is guarded against being shortened by mistake.
 const GUARDED_FROM: usize = 1_000;
+/// How many boxes of a field a refusal names.
+const BOXES_NAMED: usize = 5;
+/// How many characters of a box's label a refusal shows.
+const LABEL_SHOWN: usize = 60;
 
 /// What an update asks for; every absent part stays as it is.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +105,12 @@ impl Task {
         let takeover = self.takeover_by_text(&change, actor)?;
         if let Some(owner) = &takeover {
             self.check_takeover(owner, now, false)?;
+            if change.status == Some(Status::Todo) {
+                return Err(Refusal::not_allowed(
+                    "a takeover line makes an owner and status todo clears it",
+                    "Send one of them. Nothing was written.",
+                ));
+            }
         }
         let mut after = self.clone();
         after.version += 1;
@@ -298,7 +308,7 @@ impl Task {
             for old in check_boxes(old) {
                 match kept.iter().position(|label| *label == old.label) {
                     Some(position) => drop(kept.swap_remove(position)),
-                    None => missing.push(format!("{field} {}", text::quoted(&old.label, 60))),
+                    None => missing.push(format!("{field} {}", text::quoted(&old.label, LABEL_SHOWN))),
                 }
             }
         }
@@ -306,7 +316,10 @@ impl Task {
             return Ok(());
         }
         Err(Refusal::not_allowed(
-            format!("the update that sets done may not remove or reword boxes: {}", text::listed(&missing)),
+            format!(
+                "the update that sets done may not remove or reword boxes: {}",
+                text::first_of(&missing, 2 * BOXES_NAMED)
+            ),
             "Tick them, or change the list in an update of its own first. Nothing was written.",
         ))
     }
@@ -329,10 +342,11 @@ impl Task {
         let mut missing = Vec::new();
         for field in ["completion_criteria", "required_reviews"] {
             let labels = open.iter().filter(|(one, _)| *one == field);
-            let labels: Vec<String> = labels.map(|(_, label)| text::quoted(label, 60)).collect();
+            let labels: Vec<String> = labels.map(|(_, label)| text::quoted(label, LABEL_SHOWN)).collect();
             if !labels.is_empty() {
                 let noun = if labels.len() == 1 { "box" } else { "boxes" };
-                missing.push(format!("{} open {noun} ticked in {field} ({})", labels.len(), labels.join(", ")));
+                let named = text::first_of(&labels, BOXES_NAMED);
+                missing.push(format!("{} open {noun} ticked in {field} ({named})", labels.len()));
             }
         }
         let mut mend = String::new();

@@ -219,27 +219,42 @@ fn receipt_complete(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The most ids that one finding names.
+const IDS_NAMED: usize = 10;
+
+/// One finding for each field and each thing wrong, however many memories it is about.
 fn memories_exist(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
-    for named in subject.named {
-        let id = &named.memory_id;
-        let fix = match (&named.superseded_by, named.exists) {
-            (_, false) => format!("{id} does not exist in this project: correct it"),
-            (Some(newer), true) => format!("{id} is superseded by {newer}: name that one"),
-            (None, true) => continue,
-        };
-        let level = if named.exists { Level::Warning } else { Level::Error };
-        let fields = [
-            ("handoff_next", &subject.content.handoff_next),
-            ("handoff_completed", &subject.content.handoff_completed),
-        ];
-        let field = fields
-            .into_iter()
-            .find(|(_, text)| text.contains(id.as_str()))
-            .map_or("handoff_blockers", |(name, _)| name);
-        findings.push(finding("memories-exist", level, field, fix));
+    let fields = [
+        ("handoff_next", &subject.content.handoff_next),
+        ("handoff_completed", &subject.content.handoff_completed),
+        ("handoff_blockers", &subject.content.handoff_blockers),
+    ];
+    let field_of = |id: &str| {
+        let named = fields.iter().find(|(_, text)| text.contains(id));
+        named.map_or("handoff_blockers", |(name, _)| *name)
+    };
+    let placed: Vec<(&str, &NamedMemory)> = subject.named.iter().map(|one| (field_of(&one.memory_id), one)).collect();
+    for (field, _) in fields {
+        let here = || placed.iter().filter(|(place, _)| *place == field).map(|(_, one)| *one);
+        let unknown: Vec<String> = here().filter(|one| !one.exists).map(|one| one.memory_id.clone()).collect();
+        if !unknown.is_empty() {
+            let (verb, them) = if unknown.len() == 1 { ("does", "it") } else { ("do", "them") };
+            let fix =
+                format!("{} {verb} not exist in this project: correct {them}", text::first_of(&unknown, IDS_NAMED));
+            findings.push(finding("memories-exist", Level::Error, field, fix));
+        }
+        let old = here().filter(|one| one.exists);
+        let old = old.filter_map(|one| one.superseded_by.as_ref().map(|newer| (&one.memory_id, newer)));
+        let old: Vec<String> = old.map(|(id, newer)| format!("{id} is superseded by {newer}")).collect();
+        if !old.is_empty() {
+            let them = if old.len() == 1 { "that one" } else { "those" };
+            let fix = format!("{}: name {them}", text::first_of(&old, IDS_NAMED));
+            findings.push(finding("memories-exist", Level::Warning, field, fix));
+        }
     }
     if !subject.unnamed_decisions.is_empty() {
-        let fix = format!("name the decisions added in this session: {}", subject.unnamed_decisions.join(", "));
+        let named = text::first_of(subject.unnamed_decisions, IDS_NAMED);
+        let fix = format!("name the decisions added in this session: {named}");
         findings.push(finding("memories-exist", Level::Warning, "handoff_next", fix));
     }
 }

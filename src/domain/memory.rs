@@ -1,5 +1,7 @@
 //! Memories: what must outlive a task. Append-only; must never be deleted or merged by inference.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -71,6 +73,7 @@ fn is_lower_hex(text: &str) -> bool {
 /// The memory ids that texts name, each once, in order of first mention.
 pub fn named_ids<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     for text in texts {
         for (start, _) in text.match_indices("m-") {
             let before = text[..start].chars().next_back();
@@ -84,7 +87,7 @@ pub fn named_ids<'t>(texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
             if let Some(id) = id
                 && stands_alone(before)
                 && stands_alone(after)
-                && !ids.iter().any(|one| one == id)
+                && seen.insert(id)
             {
                 ids.push(id.to_owned());
             }

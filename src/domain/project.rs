@@ -119,6 +119,9 @@ pub fn slug_problem(slug: &str) -> Option<String> {
     let fits = slug.chars().next().is_some_and(lawful)
         && slug.chars().all(|character| lawful(character) || character == '-')
         && slug.len() <= 63;
+    if crate::domain::secret::is_own(slug) {
+        return Some("holds a write_context or token, no project name".to_owned());
+    }
     (!fits).then(|| {
         format!(
             "{} is no project name: 1 to 63 of a-z, 0-9 and -, starting with a letter or digit",

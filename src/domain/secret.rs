@@ -40,6 +40,11 @@ pub fn refuse_own(arguments: &Value) -> Result<()> {
     Ok(())
 }
 
+/// True if a text holds one of `HeyAira`'s own secrets.
+pub fn is_own(text: &str) -> bool {
+    SORTS.iter().any(|sort| (sort.find)(text).is_some())
+}
+
 fn refuse_in(field: &str, value: &Value) -> Result<()> {
     match value {
         Value::String(text) => refuse_text(field, text),
@@ -76,7 +81,7 @@ fn find_write_context(text: &str) -> Option<usize> {
         let at = before.len().checked_sub(9)?;
         let is_instance = before[at] == b'@' && before[at + 1..].iter().all(u8::is_ascii_hexdigit);
         let slug = before[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
-        (pin == PIN_LENGTH && is_instance && slug > 0).then_some(at - slug)
+        (pin >= PIN_LENGTH && is_instance && slug > 0).then_some(at - slug)
     })
 }
 

@@ -54,12 +54,24 @@ pub fn in_a_sentence(who: &str) -> String {
     if short.len() <= 80 && short.chars().all(plain) { short } else { crate::domain::text::quoted(&short, 60) }
 }
 
-/// A session as lists show it: a UUID is shortened to its first 8 characters.
+/// The longest session that rows show whole, in bytes: any harness with a UUID fits.
+const SHOWN_MAX: usize = 80;
+
+/// A session as rows show it: a UUID is shortened to its first 8 characters, a long label is clipped.
 pub fn short(session_ref: &str) -> String {
     match session_ref.split_once(':') {
         Some((harness, id)) if id.len() == 36 && uuid::Uuid::parse_str(id).is_ok() => {
             format!("{harness}:{}", &id[..8])
         }
-        _ => session_ref.to_owned(),
+        _ => clipped(session_ref),
     }
+}
+
+/// A session that can be answered to as it stands; only a long label is clipped. The whole one stands in `owner`.
+pub fn clipped(session_ref: &str) -> String {
+    if session_ref.len() <= SHOWN_MAX {
+        return session_ref.to_owned();
+    }
+    let end = session_ref.floor_char_boundary(SHOWN_MAX);
+    format!("{}…", &session_ref[..end])
 }

@@ -104,8 +104,11 @@ impl Task {
     /// The owner, if it wrote in the last 30 minutes and did not hand off.
     pub fn live_owner(&self, now: Timestamp) -> Option<&str> {
         let wrote = self.marks.owner_at?;
-        let live = self.marks.pending_version == 0 && wrote.plus_minutes(LIVE_MINUTES) > now;
-        self.content.owner.as_deref().filter(|_| live)
+        let owner = self.content.owner.as_deref()?;
+        let handed_off = self.marks.pending_version > 0 && self.marks.pending_by.as_deref() == Some(owner);
+        // A write ahead of the clock, which went back, counts like one as long ago.
+        let live = wrote.plus_minutes(LIVE_MINUTES) > now && wrote < now.plus_minutes(LIVE_MINUTES);
+        Some(owner).filter(|_| live && !handed_off)
     }
 
     /// How to reopen a finished task.

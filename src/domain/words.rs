@@ -1,6 +1,8 @@
 //! Words: how texts and queries are cut, the same for both, so that punctuation is never syntax and scripts written
 //! without spaces need no dictionary. Must never depend on a database's own idea of a word.
 
+use std::collections::HashSet;
+
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -87,6 +89,15 @@ fn is_kept_mark(character: char) -> bool {
     !is_dropped_mark(character) && is_combining_mark(character)
 }
 
+/// The most words of a query: each one more is work for the database, and nobody types that many.
+const QUERY_MAX: usize = 1_000;
+
+/// What is wrong with a query, if anything is; to follow the field's name.
+pub fn query_problem(text: &str) -> Option<String> {
+    let count = words(text).len();
+    (count > QUERY_MAX).then(|| format!("has {} words, at most {QUERY_MAX}", crate::domain::text::grouped(count)))
+}
+
 /// What a query asks for: phrases that must all be there.
 pub struct Query {
     /// At least one.
@@ -104,7 +115,9 @@ pub struct Phrase {
 impl Query {
     /// Each word of the user is a phrase; what stands between spaces may be several words to us. `None` without any.
     pub fn of(text: &str) -> Option<Self> {
-        let phrases: Vec<Phrase> = text.split_whitespace().map(words).filter_map(Phrase::of).collect();
+        let mut seen = HashSet::new();
+        let cut = text.split_whitespace().map(words).filter(|words| seen.insert(words.clone()));
+        let phrases: Vec<Phrase> = cut.filter_map(Phrase::of).collect();
         (!phrases.is_empty()).then_some(Self { phrases })
     }
 

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{handoff, memory, message, project, session, task, text};
+use crate::domain::{handoff, memory, message, project, session, task, text, words};
 use crate::error::{Code, Refusal, Result};
 use crate::operation::schema;
 
@@ -79,11 +79,13 @@ fn check_size(given: &Map<String, Value>) -> Result<()> {
     )))
 }
 
-/// A digest over checked arguments: equal for equal calls, whatever the order or the `write_context`.
-pub fn fingerprint(arguments: &Map<String, Value>) -> [u8; 32] {
+/// A digest over checked arguments and the session that is known to call: equal for equal calls, whatever the order or
+/// the `write_context`.
+pub fn fingerprint(arguments: &Map<String, Value>, session: Option<&str>) -> [u8; 32] {
     let mut names: Vec<&String> = arguments.keys().collect();
     names.sort();
     let mut digest = Sha256::new();
+    digest.update(json!(session).to_string());
     for name in names {
         if name != "write_context" && name != "idempotency_key" {
             digest.update(json!([name, canonical(&arguments[name])]).to_string());
@@ -369,6 +371,7 @@ fn check_named(check: &str, given: &str) -> Option<String> {
         "recipient" => message::recipient_problem(given),
         "handoff" => handoff::line_problem(given),
         "slug" => project::slug_problem(given),
+        "query" => words::query_problem(given),
         // Any words will do; the check marks fields in which an empty text counts as not given.
         "key" => None,
         other => Some(format!("cannot be checked: there is no check named {other}")),

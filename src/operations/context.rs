@@ -8,7 +8,7 @@ use crate::domain::session;
 use crate::domain::task::Status;
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, cost_of, rows_that_fit};
+use crate::operations::budget::{self, cost_of, rows_at_a_glance};
 use crate::operations::message::waiting_for;
 use crate::operations::resume::{packet, short};
 use crate::store::list::{self, Filter, Short, Sort};
@@ -56,7 +56,9 @@ async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Val
     answer.insert("role".to_owned(), json!(context.connection.role.as_str()));
     answer.insert("counts".to_owned(), Value::Object(counts));
     let messages = waiting_for(context, reader).await?;
-    let spent = cost_of(&Value::Object(answer.clone())) + cost_of(&json!(messages));
+    let room = (budget::ANSWER - 500).saturating_sub(cost_of(&Value::Object(answer.clone())));
+    let section = messages.section();
+    let messages = messages.within(section.cost.min(section.most));
     let lists = [
         ("in_progress", in_progress(context).await?),
         ("pending_handoffs", pending(context).await?),
@@ -64,11 +66,11 @@ async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Val
         ("decisions", decisions(context).await?),
     ];
     let mut more = Map::new();
-    let mut left = (budget::ANSWER - 500).saturating_sub(spent);
+    let mut left = room.saturating_sub(cost_of(&json!(messages)));
     for (position, (name, (rows, total))) in lists.into_iter().enumerate() {
         // What one list does not need is the next ones'.
         let share = left / (4 - position);
-        let (rows, _) = rows_that_fit(rows, share);
+        let rows = rows_at_a_glance(rows, share);
         left = left.saturating_sub(cost_of(&json!(rows)));
         let rest = total - i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if rest > 0 {
@@ -147,14 +149,11 @@ async fn pending(context: &mut Context<'_>) -> Result<Rows> {
 async fn blocked(context: &mut Context<'_>) -> Result<Rows> {
     let filter = Filter { status: Some(Status::Blocked), ..Filter::default() };
     tasks(context, filter, Sort::Updated, |task, context| {
-        let waits = &task.handoff_blockers;
-        let shown = budget::characters_that_fit(waits, 400);
-        let cut = if shown < crate::domain::text::length(waits) { "…" } else { "" };
         json!({
             "id": short(task.task_id),
             "v": task.version,
             "title": task.title,
-            "waits": format!("{}{cut}", crate::domain::text::head(waits, shown)),
+            "waits": budget::clipped(&task.handoff_blockers, 400),
             "age": task.updated.age(context.now),
         })
     })

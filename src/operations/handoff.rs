@@ -12,6 +12,9 @@ use crate::operation::{Audience, Context, Effect, Operation};
 use crate::operations::task::load;
 use crate::store::{memory, version};
 
+/// How many decisions of a session are looked at.
+const UNNAMED: i64 = 200;
+
 /// What to fix in a saved handoff. `task_update` tells the same when it saves one.
 #[derive(Deserialize, JsonSchema)]
 pub struct HandoffCheck {
@@ -137,7 +140,7 @@ async fn unnamed_decisions(
         after_task_version: Some(task.marks.takeover_version - 1),
         ..memory::Filter::default()
     };
-    let found = memory::page(context.transaction, project_id, &filter, None, 20).await?;
+    let found = memory::page(context.transaction, project_id, &filter, None, UNNAMED).await?;
     Ok(found.into_iter().map(|one| one.memory_id).filter(|id| !named.contains(id)).collect())
 }
 

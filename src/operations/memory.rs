@@ -7,12 +7,14 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::domain::memory::{Memory, MemoryKind};
+use crate::domain::session;
 use crate::domain::task::{Actor, Task, short_id};
 use crate::domain::text::{self, SUMMARY_MAX, TAG_MAX, TAGS_MAX};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, characters_that_fit, cost_of, rows_that_fit};
+use crate::operations::budget::{self, characters_that_fit, cost_of, rows_within};
 use crate::operations::cursor;
+use crate::operations::page::{self, Size};
 use crate::operations::task::{load, resolve_all};
 use crate::store::list::TOTAL_EXACT;
 use crate::store::memory::{self, Filter, Origin};
@@ -78,6 +80,7 @@ impl Operation for MemoryAdd {
             at: context.now,
         };
         if let Some(id) = identical(context, &new).await? {
+            check_supersedes_too(context, &id, new.supersedes.as_deref()).await?;
             return Ok(json!({"id": id, "existing": true}));
         }
         if let Some(old) = &new.supersedes {
@@ -89,6 +92,24 @@ impl Operation for MemoryAdd {
             None => json!({"id": new.memory_id}),
         })
     }
+}
+
+/// An identical memory that supersedes nothing, or something else, cannot answer for one that does.
+async fn check_supersedes_too(context: &mut Context<'_>, existing: &str, supersedes: Option<&str>) -> Result<()> {
+    let Some(wanted) = supersedes else {
+        return Ok(());
+    };
+    let project_id = context.project()?.project_id;
+    let found = memory::get(context.transaction, project_id, existing).await?;
+    if found.is_some_and(|found| found.supersedes.as_deref() == Some(wanted)) {
+        return Ok(());
+    }
+    Err(Refusal::not_allowed(
+        format!("the same memory is there already as {existing}, and does not supersede {wanted}"),
+        format!(
+            "Say in summary or body what makes the new one different, e.g. that it replaces {wanted}. Nothing was written."
+        ),
+    ))
 }
 
 async fn check_superseded(context: &mut Context<'_>, old: &str) -> Result<()> {
@@ -171,7 +192,7 @@ pub(crate) async fn add_result(context: &mut Context<'_>, task: &Task, body: Str
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct MemorySearch {
     /// Only with these words; a word matches from its start.
-    #[schemars(extend("x-position" = true))]
+    #[schemars(extend("x-check" = "query", "x-position" = true))]
     query: Option<String>,
     /// Only this kind.
     #[schemars(extend("x-caseless" = true))]
@@ -181,7 +202,7 @@ pub struct MemorySearch {
     task_id: Option<String>,
     /// Only with this tag.
     tag: Option<String>,
-    /// These memories, whole.
+    /// These memories, whole; a body that does not fit goes on with the cursor.
     #[schemars(length(max = IDS_MAX), extend("x-items-check" = "memory"))]
     ids: Option<Vec<String>>,
     /// Also memories that were replaced; without it a replaced one is found by ids only, its successor in its place.
@@ -201,7 +222,7 @@ impl Operation for MemorySearch {
 
     async fn run(mut self, context: &mut Context<'_>) -> Result<Value> {
         if let Some(ids) = self.ids.take().filter(|ids| !ids.is_empty()) {
-            return whole(context, &ids).await;
+            return whole(context, &ids, self.cursor.as_deref()).await;
         }
         let project = context.project()?.clone();
         let (limit, cursor) = (self.limit.take(), self.cursor.take());
@@ -214,44 +235,42 @@ impl Operation for MemorySearch {
         // Words may stand in a replaced memory only; the reader must still find it, marked, behind its successor.
         let include = self.include_superseded.unwrap_or(self.query.is_some());
         let filter = Filter {
-            query: self.query.filter(|query| !query.trim().is_empty()),
+            query: self.query,
             kind: self.kind.map(|kind| kind.as_str().to_owned()),
             task_id,
             tag: self.tag,
             include_superseded: include,
             ..Filter::default()
         };
-        let wanted = limit.unwrap_or(20);
+        let size = Size::of(limit);
         let behind = after.and_then(|(keys, _)| keys.first().copied());
-        let mut found = memory::page(context.transaction, project.project_id, &filter, behind, wanted + 1).await?;
+        let found = memory::page(context.transaction, project.project_id, &filter, behind, size.to_read()).await?;
         let total = memory::total(context.transaction, project.project_id, &filter, TOTAL_EXACT + 1).await?;
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let has_more = found.len() > wanted;
-        found.truncate(wanted);
-        let rows: Vec<Value> = found.iter().map(|memory| row(memory, context)).collect();
-        let room = if limit.is_some() { usize::MAX } else { budget::ANSWER - 300 };
-        let (rows, left) = rows_that_fit(rows, room);
-        let mut answer = Map::new();
-        answer.insert("total".to_owned(), if total > TOTAL_EXACT { json!("1000+") } else { json!(total) });
-        answer.insert("shown".to_owned(), json!(rows.len()));
-        if (has_more || left > 0)
-            && let Some(last) = rows.len().checked_sub(1).and_then(|last| found.get(last))
-        {
-            answer
-                .insert("next_cursor".to_owned(), json!(cursor::encode(&list_id, &[last.memory_key], &last.memory_id)));
-        }
-        answer.insert("memories".to_owned(), Value::Array(rows));
-        Ok(Value::Object(answer))
+        let rows = found.iter().map(|memory| row(memory, context)).collect();
+        let position = |last: usize| found.get(last).map(|last| (vec![last.memory_key], last.memory_id.clone()));
+        Ok(page::answer("memories", &size, rows, total, &list_id, position))
     }
 }
 
 fn row(memory: &Memory, context: &Context<'_>) -> Value {
+    let mut row = head(memory, context);
+    if let Some(task_id) = memory.task_id {
+        row.insert("task".to_owned(), json!(short_id(task_id)));
+    }
+    if !memory.body.is_empty() {
+        // That there is more to read, and how much.
+        row.insert("body_characters".to_owned(), json!(text::length(&memory.body)));
+    }
+    Value::Object(row)
+}
+
+/// What every row of a memory starts with.
+fn head(memory: &Memory, context: &Context<'_>) -> Map<String, Value> {
     let mut row = Map::new();
     row.insert("id".to_owned(), json!(memory.memory_id));
     row.insert("kind".to_owned(), json!(memory.kind));
     row.insert("summary".to_owned(), json!(memory.summary));
     let optional = [
-        ("task", memory.task_id.map(short_id)),
         ("age", Some(memory.at.age(context.now))),
         ("supersedes", memory.supersedes.clone()),
         ("superseded_by", memory.superseded_by.clone()),
@@ -261,53 +280,107 @@ fn row(memory: &Memory, context: &Context<'_>) -> Value {
             row.insert(name.to_owned(), json!(value));
         }
     }
-    if !memory.body.is_empty() {
-        // That there is more to read, and how much.
-        row.insert("body_characters".to_owned(), json!(text::length(&memory.body)));
-    }
-    Value::Object(row)
+    row
 }
 
-async fn whole(context: &mut Context<'_>, ids: &[String]) -> Result<Value> {
-    let project_id = context.project()?.project_id;
-    let mut left = budget::ANSWER - 300;
-    let mut rows = Vec::new();
-    let mut rest: Vec<&String> = Vec::new();
+/// Where a page of whole memories starts: which memory, and how much of it the pages before have shown.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    memory: usize,
+    tags: usize,
+    body: usize,
+}
+
+impl Place {
+    /// The place of a cursor that belongs to these ids.
+    fn of(list_id: &Value, cursor: Option<&str>) -> Result<Self> {
+        let Some(cursor) = cursor else {
+            return Ok(Self::default());
+        };
+        let (keys, _) = cursor::decode(list_id, cursor)?;
+        let key = |position: usize| keys.get(position).and_then(|key| usize::try_from(*key).ok()).unwrap_or(0);
+        Ok(Self { memory: key(0), tags: key(1), body: key(2) })
+    }
+
+    fn cursor(self, list_id: &Value, id: &str) -> String {
+        let keys = [self.memory, self.tags, self.body].map(|key| i64::try_from(key).unwrap_or(i64::MAX));
+        cursor::encode(list_id, &keys, id)
+    }
+
+    fn is_start(self) -> bool {
+        self.tags == 0 && self.body == 0
+    }
+}
+
+/// Memories by their ids. What does not fit comes with the cursor: the rest of the last body, then the other memories.
+async fn whole(context: &mut Context<'_>, ids: &[String], cursor: Option<&str>) -> Result<Value> {
+    let project = context.project()?.clone();
+    let list_id = json!([project.slug, "memories by id", ids]);
+    let start = Place::of(&list_id, cursor)?;
+    let mut found = Vec::with_capacity(ids.len());
     for id in ids {
-        let memory = memory::get(context.transaction, project_id, id).await?.ok_or_else(|| unknown(id))?;
-        let mut row = row(&memory, context);
-        if let Some(fields) = row.as_object_mut() {
-            fields.shift_remove("body_characters");
-            fields.insert("task_id".to_owned(), json!(memory.task_id.map(Uuid::hyphenated)));
-            fields.shift_remove("task");
-            fields.insert("tags".to_owned(), json!(memory.tags));
-            fields.insert("caller".to_owned(), json!(memory.caller));
-            fields.insert("session_ref".to_owned(), json!(memory.session_ref));
-            fields.insert("at".to_owned(), json!(memory.at.rfc3339()));
-            fields.insert("body".to_owned(), json!(memory.body));
+        found.push(memory::get(context.transaction, project.project_id, id).await?.ok_or_else(|| unknown(id))?);
+    }
+    let mut left = budget::ANSWER - 300;
+    let mut rows: Vec<Value> = Vec::new();
+    let mut next = None;
+    for (position, memory) in found.iter().enumerate().skip(start.memory) {
+        let at = if position == start.memory { start } else { Place { memory: position, ..Place::default() } };
+        let (row, rest) = whole_row(memory, at, left, context);
+        if rest.is_some() && !rows.is_empty() {
+            next = Some((at, &memory.memory_id));
+            break;
         }
-        let cost = cost_of(&row);
-        if cost <= left {
-            left -= cost;
-            rows.push(row);
-        } else if rows.is_empty() && ids.len() == 1 {
-            // A single memory that is larger than an answer is shown whole: there is no other way to read it.
-            rows.push(row);
-        } else {
-            rest.push(id);
+        left = left.saturating_sub(cost_of(&row));
+        rows.push(row);
+        if let Some(rest) = rest {
+            next = Some((rest, &memory.memory_id));
+            break;
         }
     }
     let mut answer = Map::new();
     answer.insert("total".to_owned(), json!(ids.len()));
     answer.insert("shown".to_owned(), json!(rows.len()));
-    answer.insert("memories".to_owned(), Value::Array(rows));
-    if !rest.is_empty() {
-        answer.insert(
-            "rest".to_owned(),
-            json!({"ids": rest, "next": "memory_search with these ids, one at a time if they are long"}),
-        );
+    if let Some((place, id)) = next {
+        answer.insert("next_cursor".to_owned(), json!(place.cursor(&list_id, id)));
     }
+    answer.insert("memories".to_owned(), Value::Array(rows));
     Ok(Value::Object(answer))
+}
+
+/// A memory from a place in it on, as much as fits into `room`; and the place of what did not fit.
+fn whole_row(memory: &Memory, at: Place, room: usize, context: &Context<'_>) -> (Value, Option<Place>) {
+    let mut fields = Map::new();
+    if at.is_start() {
+        fields = head(memory, context);
+        fields.insert("task_id".to_owned(), json!(memory.task_id.map(Uuid::hyphenated)));
+        fields.insert("caller".to_owned(), json!(memory.caller));
+        fields.insert("session_ref".to_owned(), json!(memory.session_ref.as_deref().map(session::clipped)));
+        fields.insert("at".to_owned(), json!(memory.at.rfc3339()));
+    } else {
+        fields.insert("id".to_owned(), json!(memory.memory_id));
+    }
+    let mut left = room.saturating_sub(cost_of(&Value::Object(fields.clone())) + 100);
+    let tags: Vec<Value> = memory.tags.iter().skip(at.tags).map(|tag| json!(tag)).collect();
+    let mut place = at;
+    if at.is_start() || !tags.is_empty() {
+        let (shown, _) = rows_within(tags, left);
+        place.tags += shown.len();
+        left = left.saturating_sub(cost_of(&json!(shown)));
+        fields.insert("tags".to_owned(), Value::Array(shown));
+    }
+    let (body, of) = (text::tail(&memory.body, at.body), text::length(&memory.body));
+    let tags_left = place.tags < memory.tags.len();
+    let count = if tags_left { 0 } else { characters_that_fit(body, left) };
+    place.body += count;
+    let is_whole = at.is_start() && place.body == of && !tags_left;
+    if !is_whole && of > 0 {
+        fields.insert("body_offset".to_owned(), json!(at.body));
+        fields.insert("of".to_owned(), json!(of));
+    }
+    fields.insert("body".to_owned(), json!(text::head(body, count)));
+    let is_end = place.body == of && !tags_left;
+    (Value::Object(fields), (!is_end).then_some(place))
 }
 
 /// A memory in one line of a packet.

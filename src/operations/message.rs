@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::domain::message::KEPT_DAYS;
-use crate::domain::session::Observed;
-use crate::domain::task::{Task, pointer_problem};
-use crate::domain::text::quoted;
+use crate::domain::session::{self, Observed};
+use crate::domain::task::{Task, pointer_problem, short_id};
+use crate::domain::text::{head, length, quoted};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::rows_that_fit;
+use crate::operations::budget::{Section, characters_that_fit, cost_of, cost_of_text, cut, fair_shares, rows_that_fit};
 use crate::operations::task::{actor, load};
 use crate::store::message::{self, Message};
 use crate::store::task;
@@ -19,9 +19,19 @@ use crate::store::task;
 /// The longest message, in characters: more belongs in the task.
 const TEXT_MAX: usize = 2_000;
 /// How many messages an answer shows.
-const SHOWN: i64 = 5;
-/// What messages may take of an answer.
-const ROOM: usize = 2_500;
+const SHOWN: usize = 5;
+/// How many messages that wait are counted.
+const COUNTED: i64 = 1_000;
+/// What messages may take of an answer while other parts of it are cut.
+const MOST: usize = 2_500;
+/// What the first message needs: who sent it, its beginning, and the call for the rest.
+const LEAST: usize = 850;
+/// What the beginning of a text needs with the call for the rest.
+const BEGINNING: usize = 250;
+/// What the row costs that counts the messages not shown.
+const MORE: usize = 130;
+/// What the tasks of a session may take of an answer.
+const TASKS: usize = 6_000;
 
 /// Tell a task's owner or a session something urgent; lasting state belongs in the task.
 ///
@@ -173,9 +183,13 @@ async fn of_session(context: &mut Context<'_>, session_ref: &str) -> Result<Foun
         .iter()
         .map(|task| json!({"id": task.short_id(), "v": task.version, "status": task.content.status, "title": quoted_title(task)}))
         .collect();
+    let (rows, more) = rows_that_fit(rows, TASKS);
     answer.insert("state".to_owned(), json!("ambiguous"));
     answer.insert("to".to_owned(), json!(session_ref));
     answer.insert("tasks".to_owned(), json!(rows));
+    if more > 0 {
+        answer.insert("more".to_owned(), json!({"count": more, "next": "task_list"}));
+    }
     answer.insert(
         "next".to_owned(),
         json!("That session has several tasks; nothing was stored. Send it to one of these task ids."),
@@ -198,38 +212,102 @@ async fn free_id(context: &mut Context<'_>) -> Result<String> {
     Err(Refusal::internal(&"no free message id in 64 draws"))
 }
 
-/// The messages that wait on a task, oldest first; how many more there are stands in the last row.
-pub(crate) async fn waiting(context: &mut Context<'_>, task_id: Uuid) -> Result<Vec<Value>> {
+/// Messages that wait, oldest first.
+pub(crate) struct Waiting {
+    found: Vec<Message>,
+    with_task: bool,
+}
+
+/// The messages that wait on a task.
+pub(crate) async fn waiting(context: &mut Context<'_>, task_id: Uuid) -> Result<Waiting> {
     let project_id = context.project()?.project_id;
-    let found = message::waiting(context.transaction, project_id, task_id, context.now, 1_000).await?;
-    Ok(in_short(&found, false))
+    let found = message::waiting(context.transaction, project_id, task_id, context.now, COUNTED).await?;
+    Ok(Waiting { found, with_task: false })
 }
 
 /// The messages that wait on the tasks of a session, or of the whole project.
-pub(crate) async fn waiting_for(context: &mut Context<'_>, owner: Option<&str>) -> Result<Vec<Value>> {
+pub(crate) async fn waiting_for(context: &mut Context<'_>, owner: Option<&str>) -> Result<Waiting> {
     let project_id = context.project()?.project_id;
-    let found = message::waiting_for(context.transaction, project_id, owner, context.now, 1_000).await?;
-    Ok(in_short(&found, true))
+    let found = message::waiting_for(context.transaction, project_id, owner, context.now, COUNTED).await?;
+    Ok(Waiting { found, with_task: true })
 }
 
-fn in_short(found: &[Message], with_task: bool) -> Vec<Value> {
-    let rows = found.iter().take(usize::try_from(SHOWN).unwrap_or(5)).map(|one| {
+impl Waiting {
+    /// No messages.
+    pub(crate) const NONE: Self = Self { found: Vec::new(), with_task: false };
+
+    /// What they may take of an answer, and what they need to be told at all.
+    pub(crate) fn section(&self) -> Section {
+        let texts: usize = self.first().map(|one| cost_of_text(&one.text) + cost_of(&self.head(one))).sum();
+        let cost = if self.found.is_empty() { 0 } else { texts + MORE };
+        Section { cost, least: LEAST, most: MOST }
+    }
+
+    /// The rows that fit into `room`, at least one; long texts are cut, and a last row counts what is not shown.
+    pub(crate) fn within(&self, room: usize) -> Vec<Value> {
+        let heads: Vec<Value> = self.first().map(|one| self.head(one)).collect();
+        let texts: Vec<usize> = self.first().map(|one| cost_of_text(&one.text)).collect();
+        let mut left = room.saturating_sub(MORE);
+        let mut count = 0;
+        for (head, text) in heads.iter().zip(&texts) {
+            let least = cost_of(head) + text.min(&BEGINNING);
+            if count > 0 && least > left {
+                break;
+            }
+            left = left.saturating_sub(least);
+            count += 1;
+        }
+        let spent: usize = heads[..count].iter().map(cost_of).sum();
+        let shares = fair_shares(&texts[..count], room.saturating_sub(MORE + spent));
+        let shown = self.found.iter().zip(heads).zip(texts.iter().zip(shares));
+        let mut rows: Vec<Value> =
+            shown.map(|((one, head), (cost, share))| with_text(one, head, *cost, share)).collect();
+        let more = self.found.len() - rows.len();
+        if more > 0 {
+            let next = "message_send ack=[the ids you have read] makes room for the rest";
+            rows.push(json!({"more": more, "next": next}));
+        }
+        rows
+    }
+
+    fn first(&self) -> impl Iterator<Item = &Message> {
+        self.found.iter().take(SHOWN)
+    }
+
+    /// A row without its text.
+    fn head(&self, one: &Message) -> Value {
         let mut row = Map::new();
         row.insert("id".to_owned(), json!(one.message_id));
-        if with_task {
-            row.insert("task".to_owned(), json!(crate::domain::task::short_id(one.task_id)));
+        if self.with_task {
+            row.insert("task".to_owned(), json!(short_id(one.task_id)));
         }
         if let Some(from) = &one.from_session {
-            row.insert("from".to_owned(), json!(from));
+            row.insert("from".to_owned(), json!(session::clipped(from)));
         }
         row.insert("caller".to_owned(), json!(one.caller));
         row.insert("at".to_owned(), json!(one.at.rfc3339()));
-        row.insert("text".to_owned(), json!(one.text));
+        row.insert("text".to_owned(), json!(""));
         Value::Object(row)
-    });
-    let (mut rows, _) = rows_that_fit(rows.collect(), ROOM);
-    if rows.len() < found.len() {
-        rows.push(json!({"more": found.len() - rows.len(), "next": "message_send ack=[the ids you have read] makes room for the rest"}));
     }
-    rows
+}
+
+/// The row with its text, cut to its share where it costs more.
+fn with_text(one: &Message, mut row: Value, cost: usize, share: usize) -> Value {
+    let of = length(&one.text);
+    let rest = |offset: usize| {
+        format!("task_get task_id={} field=message.{} offset={offset}", short_id(one.task_id), one.message_id)
+    };
+    let room = if cost <= share { cost } else { share.saturating_sub(cost_of(&cut(of, of, &rest(of))) + 11) };
+    let shown = characters_that_fit(&one.text, room);
+    row["text"] = json!(head(&one.text, shown));
+    if shown < of {
+        row["cut"] = cut(shown, of, &rest(shown));
+    }
+    row
+}
+
+/// The whole text of a message that waits on a task.
+pub(crate) async fn text_of(context: &mut Context<'_>, task_id: Uuid, message_id: &str) -> Result<Option<String>> {
+    let waiting = waiting(context, task_id).await?;
+    Ok(waiting.found.into_iter().find(|one| one.message_id == message_id).map(|one| one.text))
 }

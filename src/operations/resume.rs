@@ -6,13 +6,15 @@ use uuid::Uuid;
 use crate::domain::handoff::{self, Line, memories_named};
 use crate::domain::memory::Memory;
 use crate::domain::session;
-use crate::domain::task::{Status, Task};
+use crate::domain::task::{Content, Status, Task};
 use crate::error::{Refusal, Result};
 use crate::operation::Context;
-use crate::operations::budget::{self, Part, characters_that_fit, cost_of, put_texts};
+use crate::operations::budget::{
+    self, Part, Section, clipped, cost_of, cost_of_parts, cut, fair_shares, put_texts, rooms, rows_within,
+};
 use crate::operations::memory::line as memory_line;
 use crate::operations::message::waiting;
-use crate::operations::task::get::receipt_in_short;
+use crate::operations::task::get::{NAMES, ReadOn, names, receipt_in_short};
 use crate::operations::task::load;
 use crate::store::memory;
 use crate::store::version::{self, Version};
@@ -21,8 +23,22 @@ use crate::store::version::{self, Version};
 const CHANGES: i64 = 3;
 /// How many memories are shown.
 const MEMORIES: usize = 8;
+/// What they may take of the packet while other parts of it are cut.
+const MEMORIES_ROOM: usize = 3_000;
+/// How many more are looked up and named by their ids.
+const MORE: usize = 16;
+/// What an id in a list costs.
+const MEMORY_ID: usize = 28;
+/// What the call for ids costs that are not looked up.
+const UNCOUNTED: usize = 160;
 /// How many open boxes are shown.
 const BOXES: usize = 20;
+/// What they may take of the packet.
+const BOXES_ROOM: usize = 1_500;
+/// What a box's label may cost.
+const LABEL: usize = 400;
+/// What the names of the packet's parts and its `cut` cost.
+const OVERHEAD: usize = 120;
 
 /// The packet for a pasted line.
 pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Option<&str>) -> Result<Value> {
@@ -30,32 +46,70 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
     let task = load(context, &line.id).await?;
     check_line(&task, &line)?;
     let mut answer = head(context, &task)?;
-    let state = state(context, &task, &line, reader).await?;
-    answer.extend(state);
+    answer.extend(state(context, &task, &line, reader).await?);
+    let written_by = task.marks.next_by.as_deref().map(session::clipped);
+    let kept = version::last_receipt(context.transaction, task.task_id, task.version).await?;
     let messages = waiting(context, task.task_id).await?;
-    let mut tail = tail(context, &task).await?;
-    if !messages.is_empty() {
-        tail.insert("messages".to_owned(), json!(messages));
+    let memories = memories(context, &task).await?;
+
+    let read_on = ReadOn::new(&task, task.version);
+    let names = names(&task.content);
+    let texts = texts(&task.content);
+    let (first, others) = texts.split_at(texts.len().min(1));
+    let receipt = |room| kept.as_ref().map(|kept| receipt_in_short(kept, &read_on, false, room));
+    let boxes = open_boxes(&task, BOXES_ROOM, &read_on);
+    let sections = [
+        Section { cost: cost_of_parts(first), least: 1_400, most: 2_200 },
+        Section { cost: cost_of_parts(&names), least: 900, most: NAMES },
+        Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_250, most: 2_000 },
+        Section { cost: memories.cost(), least: 600, most: MEMORIES_ROOM },
+        Section { cost: cost_of(&Value::Object(boxes)), least: 400, most: BOXES_ROOM },
+        messages.section(),
+        Section { cost: cost_of_parts(&texts), least: 200 * others.len(), most: usize::MAX },
+    ];
+    let spent = cost_of(&Value::Object(answer.clone())) + cost_of(&json!(written_by)) + OVERHEAD;
+    let [for_first, for_names, for_receipt, for_memories, for_boxes, for_messages, for_texts] =
+        rooms(budget::ANSWER.saturating_sub(spent), &sections);
+
+    let from = |field: &str, offset: usize| read_on.from(field, offset);
+    let mut cut = put_texts(&mut answer, &names, for_names, from);
+    // The first step gets its share of all texts, and its own room at least.
+    let costs: Vec<usize> = texts.iter().map(Part::cost).collect();
+    let share = fair_shares(&costs, for_first + for_texts).first().map_or(0, |share| for_first.max(*share));
+    cut.extend(put_texts(&mut answer, first, share, from));
+    cut.extend(put_texts(&mut answer, others, for_first + for_texts - share, from));
+    if let Some(receipt) = receipt(for_receipt) {
+        answer.insert("receipt".to_owned(), receipt);
     }
-    let content = &task.content;
-    let mut parts = vec![
-        Part { name: "handoff_next", text: &content.handoff_next },
+    memories.put(&mut answer, &mut cut, for_memories, &read_on);
+    answer.extend(written_by.map(|by| ("written_by".to_owned(), json!(by))));
+    let mut boxes = open_boxes(&task, for_boxes, &read_on);
+    cut.extend(boxes.shift_remove("cut").map(|one| ("open_boxes".to_owned(), one)));
+    answer.extend(boxes);
+    let messages = messages.within(for_messages);
+    if !messages.is_empty() {
+        answer.insert("messages".to_owned(), json!(messages));
+    }
+    if !cut.is_empty() {
+        answer.insert("cut".to_owned(), Value::Object(cut));
+    }
+    Ok(Value::Object(answer))
+}
+
+/// The long texts of the packet, the first step in front; the description only where no step is told.
+fn texts(content: &Content) -> Vec<Part<'_>> {
+    let first = if content.handoff_next.is_empty() {
+        Part { name: "description", text: &content.description }
+    } else {
+        Part { name: "handoff_next", text: &content.handoff_next }
+    };
+    let mut texts = vec![
+        first,
         Part { name: "handoff_blockers", text: &content.handoff_blockers },
         Part { name: "handoff_completed", text: &content.handoff_completed },
     ];
-    if content.handoff_next.is_empty() {
-        parts.insert(0, Part { name: "description", text: &content.description });
-    }
-    parts.retain(|part| !part.text.is_empty());
-    let spent = cost_of(&Value::Object(answer.clone())) + cost_of(&Value::Object(tail.clone()));
-    let short = task.short_id();
-    put_texts(&mut answer, &parts, budget::ANSWER.saturating_sub(spent), |field, offset| {
-        format!("task_get task_id={short} field={field} offset={offset}")
-    });
-    let cut = answer.shift_remove("cut");
-    answer.extend(tail);
-    answer.extend(cut.map(|cut| ("cut".to_owned(), cut)));
-    Ok(Value::Object(answer))
+    texts.retain(|part| !part.text.is_empty());
+    texts
 }
 
 fn check_line(task: &Task, line: &Line) -> Result<()> {
@@ -77,8 +131,8 @@ fn head(context: &Context<'_>, task: &Task) -> Result<Map<String, Value>> {
     put("task_id", json!(task.task_id));
     put("version", json!(task.version));
     put("status", json!(task.content.status));
-    if let Some(owner) = &task.content.owner {
-        put("owner", json!(owner));
+    if task.content.owner.is_some() {
+        put("owner", json!(""));
         put("idle", json!(task.marks.owner_at.unwrap_or(task.updated).age(context.now)));
     }
     Ok(answer)
@@ -94,11 +148,18 @@ async fn state(
     let now = context.now;
     let mut answer = Map::new();
     let marks = &task.marks;
-    let holder = marks.takeover_by.as_deref().filter(|by| marks.pending_version == 0 && reader != Some(*by));
+    let holder = marks.takeover_by.as_deref().filter(|by| {
+        // Released again, nobody has it, whoever took it over once.
+        let is_held = task.content.owner.is_some();
+        is_held && marks.pending_version == 0 && reader != Some(*by)
+    });
     let mut next = None;
     if let (Some(by), true) = (holder, task.content.status.is_open()) {
         let age = marks.takeover_at.unwrap_or(task.updated).age(now);
-        answer.insert("taken_over".to_owned(), json!({"by": by, "v": marks.takeover_version, "age": age}));
+        answer.insert(
+            "taken_over".to_owned(),
+            json!({"by": session::clipped(by), "v": marks.takeover_version, "age": age}),
+        );
         let force = if task.live_owner(now).is_some() { " (it needs force)" } else { "" };
         next = Some(format!("Another session has this task. Ask the owner before task_takeover{force}."));
     }
@@ -114,8 +175,8 @@ async fn state(
     if let Some(next) = next {
         answer.insert("next".to_owned(), json!(next));
     }
-    answer.insert("title".to_owned(), json!(task.content.title));
-    answer.insert("summary".to_owned(), json!(task.content.summary));
+    answer.insert("title".to_owned(), json!(""));
+    answer.insert("summary".to_owned(), json!(""));
     if let Some(from) = line.version.filter(|from| *from < task.version) {
         answer.insert("moved".to_owned(), moved(context, task, from).await?);
     }
@@ -123,7 +184,7 @@ async fn state(
         answer.insert("pending".to_owned(), json!(since.age(now)));
         let other = marks.written_by.contains(':') && marks.pending_by.as_deref() != Some(&marks.written_by);
         if other && task.version > marks.pending_version {
-            answer.insert("continued_by".to_owned(), json!(marks.written_by));
+            answer.insert("continued_by".to_owned(), json!(session::clipped(&marks.written_by)));
         }
     }
     Ok(answer)
@@ -154,70 +215,98 @@ fn change(one: &Version) -> Value {
     row
 }
 
-async fn tail(context: &mut Context<'_>, task: &Task) -> Result<Map<String, Value>> {
-    let mut tail = Map::new();
-    if let Some(kept) = version::last_receipt(context.transaction, task.task_id, task.version).await? {
-        tail.insert("receipt".to_owned(), receipt_in_short(&kept, &task.short_id(), false));
+/// The labels of the boxes that are not ticked, as many as fit into `room`, with how many more there are.
+fn open_boxes(task: &Task, room: usize, read_on: &ReadOn) -> Map<String, Value> {
+    let mut answer = Map::new();
+    let open = task.content.open_boxes();
+    if open.is_empty() {
+        return answer;
     }
-    let (memories, more) = memories(context, task).await?;
-    if !memories.is_empty() {
-        tail.insert("memories".to_owned(), Value::Array(memories));
+    let rest = read_on.field("open_boxes");
+    let said = cost_of(&cut(open.len(), open.len(), &rest)) + 60;
+    let labels: Vec<Value> = open.iter().take(BOXES).map(|(_, label)| json!(clipped(label, LABEL))).collect();
+    let is_whole = open.len() == labels.len() && cost_of(&json!(labels)) <= room;
+    let (rows, _) = rows_within(labels, if is_whole { room } else { room.saturating_sub(said) });
+    let (shown, more) = (rows.len(), open.len() - rows.len());
+    let is_clipped = rows.iter().zip(&open).any(|(row, (_, label))| row != label);
+    answer.insert("open_boxes".to_owned(), Value::Array(rows));
+    if more > 0 {
+        answer.insert("open_boxes_more".to_owned(), json!(more));
     }
-    if !more.is_empty() {
-        tail.insert("memories_more".to_owned(), json!(more));
+    if more > 0 || is_clipped {
+        answer.insert("cut".to_owned(), cut(shown, open.len(), &rest));
     }
-    if let Some(by) = &task.marks.next_by {
-        tail.insert("written_by".to_owned(), json!(by));
-    }
-    let open: Vec<String> = task.content.open_boxes().into_iter().map(|(_, label)| label).collect();
-    if !open.is_empty() {
-        let room = 1_500;
-        let rows = open.iter().take(BOXES).map(|label| json!(clipped(label))).collect();
-        let (rows, _) = budget::rows_that_fit(rows, room);
-        let rest = open.len() - rows.len();
-        tail.insert("open_boxes".to_owned(), Value::Array(rows));
-        if rest > 0 {
-            tail.insert("open_boxes_more".to_owned(), json!(rest));
-        }
-    }
-    Ok(tail)
+    answer
 }
 
-fn clipped(label: &str) -> String {
-    let shown = characters_that_fit(label, 400);
-    if shown < crate::domain::text::length(label) {
-        format!("{}…", crate::domain::text::head(label, shown))
-    } else {
-        label.to_owned()
-    }
+/// The memories that a handoff names.
+struct Memories {
+    /// Those that are shown at most, each followed by what supersedes it.
+    rows: Vec<Value>,
+    /// The ids of the next ones.
+    more: Vec<String>,
+    /// How many ids the texts name behind these.
+    uncounted: usize,
 }
 
-/// The memories that the handoff names, each followed by what supersedes it; and the ids of those not shown.
-async fn memories(context: &mut Context<'_>, task: &Task) -> Result<(Vec<Value>, Vec<String>)> {
+async fn memories(context: &mut Context<'_>, task: &Task) -> Result<Memories> {
     let project_id = context.project()?.project_id;
-    let mut shown = Vec::new();
+    let mut found = Memories { rows: Vec::new(), more: Vec::new(), uncounted: 0 };
     let mut seen: Vec<String> = Vec::new();
-    let mut more = Vec::new();
-    let mut room = 3_000_usize;
-    for id in memories_named(&task.content) {
-        let mut next = Some(id);
-        while let Some(id) = next.take().filter(|id| !seen.contains(id)) {
+    let ids = memories_named(&task.content);
+    for (position, id) in ids.iter().enumerate() {
+        if found.more.len() >= MORE {
+            found.uncounted = ids.len() - position;
+            break;
+        }
+        let mut next = Some(id.clone());
+        while let Some(id) = next.take().filter(|id| !seen.contains(id) && found.more.len() < MORE) {
             seen.push(id.clone());
-            let Some(found) = memory::get(context.transaction, project_id, &id).await? else {
+            let Some(memory) = memory::get(context.transaction, project_id, &id).await? else {
                 break;
             };
-            let row = named(&found);
-            let cost = cost_of(&row);
-            if shown.len() < MEMORIES && cost <= room {
-                room -= cost;
-                shown.push(row);
+            if found.rows.len() < MEMORIES {
+                found.rows.push(named(&memory));
             } else {
-                more.push(id);
+                found.more.push(id);
             }
-            next = found.superseded_by;
+            next = memory.superseded_by;
         }
     }
-    Ok((shown, more))
+    Ok(found)
+}
+
+impl Memories {
+    fn cost(&self) -> usize {
+        cost_of(&json!(self.rows)) + self.more.len() * MEMORY_ID + if self.uncounted > 0 { UNCOUNTED } else { 0 }
+    }
+
+    /// The rows that fit, the ids of the others, and the call for the ids that are not even looked at.
+    fn put(self, answer: &mut Map<String, Value>, cut: &mut Map<String, Value>, room: usize, read_on: &ReadOn) {
+        let Self { rows, more, uncounted } = self;
+        let ids: Vec<String> = rows.iter().filter_map(|row| row["id"].as_str().map(str::to_owned)).collect();
+        let named = ids.len() + more.len();
+        let mut left = room.saturating_sub(2 + named * MEMORY_ID + if uncounted > 0 { UNCOUNTED } else { 0 });
+        // A row that is shown needs no place among the ids.
+        let fits = |row: &Value| {
+            let cost = (cost_of(row) + 1).saturating_sub(MEMORY_ID);
+            let fits = cost <= left;
+            left = left.saturating_sub(cost);
+            fits
+        };
+        let count = rows.iter().map(fits).take_while(|fits| *fits).count();
+        let rows: Vec<Value> = rows.into_iter().take(count).collect();
+        let more: Vec<String> = ids.into_iter().skip(rows.len()).chain(more).collect();
+        if uncounted > 0 {
+            cut.insert("memories".to_owned(), budget::cut(named, named + uncounted, &read_on.field("memories")));
+        }
+        if named > 0 {
+            answer.insert("memories".to_owned(), Value::Array(rows));
+        }
+        if !more.is_empty() {
+            answer.insert("memories_more".to_owned(), json!(more));
+        }
+    }
 }
 
 fn named(memory: &Memory) -> Value {

@@ -4,7 +4,7 @@
 //! The interface is async so that a second backend can wait on a network. On `SQLite` no future ever waits:
 //! readers poll it inline, the writer thread polls a batch of them inside one transaction.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags, types::ValueRef};
 
 use crate::error::{Code, Refusal, Result};
 use crate::store::cell::{Cell, Row};
+use crate::store::file::Opened;
 use crate::store::queue::{Queue, lock};
 use crate::store::{file, migration};
 
@@ -24,16 +25,29 @@ const SQLITE_MINIMUM: i32 = 3_051_003;
 const GROUP_LIMIT: usize = 256;
 /// How long the end of the store waits for what is being written.
 const CLOSING: Duration = Duration::from_millis(250);
+/// How long opening waits for another process that is setting the same database up.
+const OPENING: Duration = Duration::from_secs(10);
 /// How many idle read connections are kept.
 const READERS_KEPT: usize = 4;
 
 /// One open transaction. Statements use `?1`, `?2`, … and portable SQL; `search.rs` alone may differ by database.
 pub struct Transaction {
     connection: Connection,
+    /// True if the file is to be written anew after the commit, without what was removed.
+    compacts: bool,
 }
 
 #[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Transaction {
+    fn new(connection: Connection) -> Self {
+        Self { connection, compacts: false }
+    }
+
+    /// Has the file written anew after the commit, so that removed text is not left in its free pages.
+    pub fn compact_after_commit(&mut self) {
+        self.compacts = true;
+    }
+
     /// All rows of a query.
     pub async fn rows(&mut self, sql: &str, values: &[Cell]) -> Result<Vec<Row>> {
         self.query(sql, values).map_err(|error| translate(&error))
@@ -116,6 +130,7 @@ pub struct Store {
 
 struct Inner {
     path: PathBuf,
+    opened: Opened,
     idle: Mutex<Vec<Connection>>,
     queue: Arc<Queue>,
     /// Disconnected once the writer has closed its file.
@@ -145,24 +160,26 @@ impl Store {
             file::prepare_folder(path)?;
         }
         let lock = file::lock_file(path)?;
-        let mut writer = Transaction { connection: connect(path, create)? };
-        {
-            let _held = Held::take(&lock)?;
+        let mut writer = Transaction::new(connect(path, create)?);
+        // Only a database that must change waits its turn: reading goes on beside a writer that is stuck.
+        if poll_once(|transaction| Box::pin(migration::found(transaction)), &mut writer)? != migration::CURRENT {
+            let _held = Held::take_within(&lock, OPENING)?;
             bring_up_to_date(&mut writer, path)?;
         }
         file::keep_private(path)?;
+        let opened = Opened::at(path);
         let queue = Arc::new(Queue::default());
-        let for_thread = Arc::clone(&queue);
+        let (for_thread, for_writer) = (Arc::clone(&queue), opened.clone());
         let (closing, closed) = mpsc::channel();
         let write = move || {
-            write_for_ever(&for_thread, writer, &lock);
+            write_for_ever(&for_thread, writer, &lock, &for_writer);
             drop(closing);
         };
         std::thread::Builder::new()
             .name("writer".to_owned())
             .spawn(write)
             .map_err(|error| Refusal::internal(&error))?;
-        let inner = Inner { path: path.to_owned(), idle: Mutex::default(), queue, closed: Mutex::new(closed) };
+        let inner = Inner { path: path.to_owned(), opened, idle: Mutex::default(), queue, closed: Mutex::new(closed) };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -171,14 +188,20 @@ impl Store {
         &self.inner.path
     }
 
+    /// False once the database's file was deleted or replaced: then this store refuses everything.
+    pub fn is_current(&self) -> bool {
+        self.inner.opened.check().is_ok()
+    }
+
     /// Runs `work` on one consistent state. Nothing can be written in it.
     pub async fn read<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
+        self.inner.opened.check()?;
         let mut connection = match lock(&self.inner.idle).pop() {
             Some(connection) => connection,
             None => read_only(&self.inner.path)?,
         };
         limit(&mut connection, deadline);
-        let mut transaction = Transaction { connection };
+        let mut transaction = Transaction::new(connection);
         let answer = read_in(&mut transaction, work);
         let connection = transaction.connection;
         if connection.is_autocommit() {
@@ -357,6 +380,25 @@ impl<'f> Held<'f> {
         file.lock().map_err(|error| unavailable(format!("the lock beside the database cannot be taken: {error}")))?;
         Ok(Self(file))
     }
+
+    /// For the one moment before there is a writer that could be waited for: asks again and again.
+    fn take_within(file: &'f File, patience: Duration) -> Result<Self> {
+        let until = Instant::now() + patience;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(unavailable("another process holds the lock beside the database".to_owned()));
+                }
+                Err(TryLockError::Error(error)) => {
+                    return Err(unavailable(format!("the lock beside the database cannot be taken: {error}")));
+                }
+            }
+        }
+    }
 }
 
 impl Drop for Held<'_> {
@@ -365,15 +407,16 @@ impl Drop for Held<'_> {
     }
 }
 
-fn write_for_ever(queue: &Queue, mut transaction: Transaction, lock_file: &File) {
+fn write_for_ever(queue: &Queue, mut transaction: Transaction, lock_file: &File, opened: &Opened) {
     while queue.wait() {
-        write_group(queue, &mut transaction, lock_file);
+        write_group(queue, &mut transaction, lock_file, opened);
     }
 }
 
 /// Commits what is waiting in one transaction: a savepoint for each write, all answers after the commit.
-fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File) {
-    let held = match Held::take(lock_file).and_then(|held| batch(transaction, "begin immediate").map(|()| held)) {
+fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File, opened: &Opened) {
+    let begin = |held| opened.check().and_then(|()| batch(transaction, "begin immediate")).map(|()| held);
+    let held = match Held::take(lock_file).and_then(begin) {
         Ok(held) => held,
         Err(refusal) => {
             refuse_waiting(queue, &refusal);
@@ -403,10 +446,14 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File) {
         }
     }
     if written && committed.is_ok() {
-        committed = batch(transaction, "commit");
+        // A file that was taken away in the meantime was committed to, and still nobody will ever read it.
+        committed = batch(transaction, "commit").and_then(|()| opened.check());
     }
     if !transaction.connection.is_autocommit() {
         let _ = batch(transaction, "rollback");
+    }
+    if std::mem::take(&mut transaction.compacts) && committed.is_ok() {
+        committed = batch(transaction, "vacuum; pragma wal_checkpoint(truncate)");
     }
     drop(held);
     for (tell, closed) in answers {
@@ -441,15 +488,18 @@ pub(crate) fn translate(error: &rusqlite::Error) -> Refusal {
             "Stop writing. Keep the file, run heyaira verify, and restore the newest good backup.",
         );
     }
-    let message = match error.sqlite_error_code() {
-        Some(Kind::DatabaseBusy | Kind::DatabaseLocked) => "the database is busy",
+    let lasting = match error.sqlite_error_code() {
+        Some(Kind::DatabaseBusy | Kind::DatabaseLocked) => return unavailable("the database is busy".to_owned()),
+        Some(Kind::OperationInterrupted) => {
+            return unavailable("the call took longer than its deadline".to_owned());
+        }
         Some(Kind::DiskFull) => "the disk is full",
         Some(Kind::ReadOnly) => "the database is read-only",
         Some(Kind::CannotOpen | Kind::PermissionDenied) => "the database file cannot be opened",
         Some(Kind::SystemIoFailure) => "the disk does not answer",
-        Some(Kind::OperationInterrupted) => "the call took longer than its deadline",
         _ => return Refusal::internal(error),
     };
     tracing::warn!(%error, "the database refused");
-    unavailable(message.to_owned())
+    Refusal::new(Code::Unavailable, lasting, "Nothing was written. Have the owner mend that, then call again.")
+        .with("retry_after_seconds", 60)
 }

@@ -1,6 +1,7 @@
 //! The database's files: private to their owner, and the lock beside them. Must never widen a permission.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Refusal, Result};
@@ -38,12 +39,54 @@ pub fn lock_file(database: &Path) -> Result<File> {
     options.open(&path).map_err(|error| failed("open", &path, &error))
 }
 
+/// A file that was opened: its path, and which file that was.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+impl Opened {
+    /// The file that is at `path` now.
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), identity: identity(path) }
+    }
+
+    /// Refuses once another file, or none, is at the path: what is written to the old one, nobody will ever read.
+    pub fn check(&self) -> Result<()> {
+        if identity(&self.path) == self.identity {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Code::Unavailable,
+            format!("the database {} was deleted or replaced while it was in use", self.path.display()),
+            "Nothing was written. Call again to use the file that is there now; compare server_identity with the \
+             connection profile first.",
+        ))
+    }
+}
+
+/// Which file is at a path; where the platform does not tell, every file is taken for the same.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_path: &Path) -> Option<(u64, u64)> {
+    None
+}
+
 /// Makes a new file readable by its owner only; refuses to overwrite.
 pub fn new_private(path: &Path) -> Result<()> {
     let mut options = OpenOptions::new();
     options.create_new(true).write(true);
     private(&mut options);
-    options.open(path).map(drop).map_err(|error| failed("make the new file", path, &error))
+    options.open(path).map(drop).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Refusal::argument(format!("there is a file {} already", path.display())),
+        _ => failed("make the new file", path, &error),
+    })
 }
 
 /// Takes other people's permissions away from the database and the files beside it.

@@ -116,6 +116,19 @@ pub async fn index_memory(transaction: &mut Transaction, project_id: i64, key: i
     transaction.execute(sql, &[key.into(), prepared(project_id, parts.into_iter())]).await.map(drop)
 }
 
+/// True if the start of a task's present title is found under its key; for checks.
+pub async fn finds_title(transaction: &mut Transaction, project_id: i64, task: &Task) -> Result<bool> {
+    let words: Vec<String> = words(&task.content.title).into_iter().take(12).collect();
+    if words.is_empty() {
+        return Ok(true);
+    }
+    let query = Query { phrases: vec![Phrase { words, goes_on: false }] };
+    let sql = "select 1 from task_words w where w.task_words match ?1 \
+        and w.rowid = (select task_key from task where task_id = ?2)";
+    let values = [expression(project_id, &query, false), task.task_id.into()];
+    Ok(transaction.row(sql, &values).await?.is_some())
+}
+
 /// Takes all words of a project out of the index.
 pub async fn forget_project(transaction: &mut Transaction, project_id: i64) -> Result<()> {
     let statements = [

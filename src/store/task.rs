@@ -62,7 +62,14 @@ fn task(row: &Row) -> Result<Task> {
 }
 
 pub(crate) fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| Refusal::internal(&error))
+    serde_json::from_str(text).map_err(|error| {
+        tracing::error!(%error, "a stored value cannot be read");
+        Refusal::new(
+            Code::Damaged,
+            "the database holds a value that cannot be read",
+            "Stop writing. Keep the file, run heyaira verify, and restore the newest good backup.",
+        )
+    })
 }
 
 pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String> {

@@ -35,11 +35,63 @@ pub async fn task_problems(transaction: &mut Transaction, project_id: i64, task_
             ));
         }
     }
+    problems.extend(companion_problems(transaction, project_id, &present).await?);
     match version::content_at(transaction, task_id, present.version).await? {
         Some((content, _)) if content == present.content => {}
         Some((content, _)) => problems.push(differing(&present, &content)),
         None => problems.push(format!("task {task_id} has no history row for version {}", present.version)),
     }
+    Ok(problems)
+}
+
+/// What is wrong beside the task and its history: tags, dependencies, receipts, marks, words.
+async fn companion_problems(transaction: &mut Transaction, project_id: i64, present: &Task) -> Result<Vec<String>> {
+    let task_id = present.task_id;
+    let mut problems = Vec::new();
+    let mut found = |wrong: bool, what: &str| {
+        if wrong {
+            problems.push(format!("task {task_id}: {what}"));
+        }
+    };
+    let rows = transaction.rows("select tag from task_tag where task_id = ?1 order by tag", &[task_id.into()]).await?;
+    let tags = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>>>()?;
+    let mut said = present.content.tags.clone();
+    said.sort();
+    found(tags != said, "the tag index differs from its tags");
+    let sql = "select depends_on from task_dependency where task_id = ?1 order by depends_on";
+    let rows = transaction.rows(sql, &[task_id.into()]).await?;
+    let firsts = rows.iter().map(|row| row.uuid(0)).collect::<Result<Vec<_>>>()?;
+    let mut said = present.content.depends_on.clone();
+    said.sort();
+    found(firsts != said, "the index of dependencies differs from what it depends on");
+    let sql = "select (select count(*) from receipt where task_id = ?1), \
+        (select count(*) from task_version where task_id = ?1 and changed like '%\"receipts\"%'), \
+        (select is_open from task where task_id = ?1)";
+    if let Some(row) = transaction.row(sql, &[task_id.into()]).await? {
+        found(row.integer(0)? != row.integer(1)?, "its receipts differ from those that history names");
+        found((row.integer(2)? == 1) != present.content.status.is_open(), "it is indexed as open or finished wrongly");
+    }
+    let marks = &present.marks;
+    let numbers = [
+        marks.takeover_version,
+        marks.next_version,
+        marks.receipt_version,
+        marks.pending_version,
+        marks.reopened_version,
+    ];
+    found(
+        numbers.iter().any(|number| !(0..=present.version).contains(number)),
+        "a mark names a version that it never had",
+    );
+    if marks.takeover_version > 0 {
+        let sql = "select 1 from task_version where task_id = ?1 and version = ?2 and act = 'takeover'";
+        let row = transaction.row(sql, &[task_id.into(), marks.takeover_version.into()]).await?;
+        found(row.is_none(), "its mark of a takeover names a version that was none");
+    }
+    let receipt = version::last_receipt(transaction, task_id, present.version).await;
+    found(receipt.is_err(), "its last receipt cannot be read");
+    let title = crate::store::search::finds_title(transaction, project_id, present).await?;
+    found(!title, "its title is not in the word index");
     Ok(problems)
 }
 
@@ -61,6 +113,28 @@ pub async fn table_problems(transaction: &mut Transaction) -> Result<Vec<String>
             "counts by status name tasks that are not there",
             "select count(*) from task_count c where c.tasks <> (select count(*) from task t \
              where t.project_id = c.project_id and t.status = c.status)",
+        ),
+        ("instances are missing: there must be one", "select 1 - count(*) from instance"),
+        (
+            "tasks belong to no project",
+            "select count(*) from task t where not exists (select 1 from project p where p.project_id = t.project_id)",
+        ),
+        (
+            "memories belong to no project",
+            "select count(*) from memory m where not exists (select 1 from project p where p.project_id = m.project_id)",
+        ),
+        (
+            "messages belong to no task",
+            "select count(*) from message m where not exists (select 1 from task t where t.task_id = m.task_id)",
+        ),
+        (
+            "memories supersede one that does not say so",
+            "select count(*) from memory m where m.supersedes is not null and not exists \
+             (select 1 from memory o where o.memory_id = m.supersedes and o.superseded_by is not null)",
+        ),
+        (
+            "memories are of an unknown kind",
+            "select count(*) from memory where kind not in ('decision', 'result', 'fact', 'convention')",
         ),
         (
             "versions belong to no task",

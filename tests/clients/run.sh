@@ -28,7 +28,7 @@ for name in "${!HEYAIRA_@}"; do unset "$name"; done
 # Node looks for packages beside the file that imports them: the drivers run from a copy beside their packages.
 copy_sources() {
   local dir
-  for dir in shared python typescript inspector; do
+  for dir in job python typescript inspector; do
     mkdir -p "$clients_dir/$dir"
     find "$source_dir/$dir" -maxdepth 1 -type f -exec cp {} "$clients_dir/$dir/" \;
   done

@@ -267,3 +267,39 @@ fn damage_is_called_damage() {
     let doctor = place.bare(&["doctor", "--database", path, "--json"]);
     assert_eq!(doctor.code, 8, "{doctor:?}");
 }
+
+#[test]
+fn a_file_that_is_no_profile_is_never_overwritten() {
+    let place = Place::new();
+    for text in
+        ["[package]\nname = \"mine\"\n", "project = \"other\"\ninstance = \"5b1f09c2-7a64-4d0e-8f3b-c2a91e6d4470\"\n"]
+    {
+        write_file(place.folder.path(), "heyaira.toml", text);
+        let refused = place.bare(&["profile", "ledger", "--write"]);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert_eq!(std::fs::read_to_string(place.folder.path().join("heyaira.toml")).expect("there"), text);
+    }
+    assert_eq!(place.bare(&["project", "list"]).code, 0, "what names its project is not bound to the pinned one");
+}
+
+#[test]
+fn standard_input_serves_one_field_and_lists_add_up() {
+    let place = Place::new();
+    let task = place.task("input");
+    let twice = place.cli(&[
+        "task",
+        "update",
+        &task,
+        "--expected-version",
+        "1",
+        "--summary",
+        "s",
+        "--handoff-next",
+        "@-",
+        "--description",
+        "@-",
+    ]);
+    assert_eq!(twice.code, 2, "{twice:?}");
+    place.ask(&["task", "update", &task, "--expected-version", "1", "--summary", "s", "--tags", "a,b", "--tags", "c"]);
+    assert_eq!(place.ask(&["task", "get", &task])["tags"], json!(["a", "b", "c"]));
+}

@@ -209,3 +209,17 @@ fn words_of_others_are_quoted_in_a_conflict() {
     let told = client.refused("task_takeover", takeover, Code::NotAllowed, &["label:night run"]);
     assert!(!told.contains(label.trim()), "stored words are quoted and shortened: {told}");
 }
+
+/// A takeover at an old version must look at what changed: the task may be cancelled, or its next step another.
+#[test]
+fn a_stale_takeover_is_told_to_read_first() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Moved on");
+    client.update(&task, 1, json!({"handoff_next": "cargo test\nPrevious session: label:a"}));
+    client.update(&task, 2, json!({"status": "cancelled"}));
+    let told =
+        client.call("task_takeover", json!({"task_id": task, "expected_version": 2})).expect_err("stale").to_string();
+    assert!(told.contains("Read what changed: task_get"), "{told}");
+    assert!(!told.contains("Read nothing more"), "{told}");
+}

@@ -88,6 +88,11 @@ impl Ground {
         Self { runtime, service, clock, client, _folder: folder }
     }
 
+    /// Moves on to a new project of the same database: what was made before is out of sight.
+    pub(crate) fn enter(&mut self, slug: &str) {
+        self.client = make_project(&self.runtime, &self.service, slug);
+    }
+
     /// Another project of the same database.
     pub(crate) fn project(&self, slug: &str) -> Client {
         make_project(&self.runtime, &self.service, slug)

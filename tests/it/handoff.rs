@@ -308,8 +308,12 @@ fn an_update_has_at_most_five_warnings() {
     let house = House::new();
     let client = house.client("maria");
     let task = client.create_with("t", json!({"description": "a long description ".repeat(40)}));
-    let ghosts: Vec<String> = (0..9).map(|number| format!("m-0000000{number}")).collect();
-    let more = json!({"handoff_next": ghosts.join(" "), "description": ""});
+    let more = json!({
+        "handoff_next": "m-00000000",
+        "handoff_completed": "m-00000001",
+        "handoff_blockers": "m-00000002",
+        "description": "",
+    });
     let answer = client.update(&task, 1, more);
     assert_eq!(rows(&answer["warnings"]).len(), 5, "{answer}");
     assert!(rules(&answer, "warnings").contains(&"text-dropped".to_owned()), "the loss is told: {answer}");

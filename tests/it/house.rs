@@ -277,6 +277,16 @@ pub(crate) struct Client<'h> {
 
 impl Client<'_> {
     /// The same connection, with a client that tells this.
+    /// The same connection, used by another session.
+    pub(crate) fn observing(&self, observed: Observed) -> Client<'_> {
+        Client {
+            house: self.house,
+            connection: Arc::clone(&self.connection),
+            observed,
+            write_context: self.write_context.clone(),
+        }
+    }
+
     pub(crate) fn observed(mut self, observed: Observed) -> Self {
         self.observed = observed;
         self

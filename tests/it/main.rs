@@ -3,7 +3,6 @@
 #![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
 mod arguments;
-mod budget;
 mod cli;
 mod conflict;
 mod docs;
@@ -23,6 +22,7 @@ mod program;
 mod project;
 mod races;
 mod receipt;
+mod replaced;
 mod resume;
 mod retry;
 mod search;
@@ -31,3 +31,4 @@ mod takeover;
 mod task;
 mod texts;
 mod tidy;
+mod verify;

@@ -265,3 +265,14 @@ fn a_memory_of_a_person_is_not_ascribed_to_the_owners_session() {
     let read = person.ok("memory_search", json!({"ids": [id]}))["memories"][0].clone();
     assert_eq!((&read["caller"], &read["session_ref"]), (&json!("tomas"), &json!(null)));
 }
+
+#[test]
+fn an_identical_memory_that_supersedes_nothing_does_not_answer_for_one_that_does() {
+    let house = House::new();
+    let client = house.client("maria");
+    let fact = |more: Value| merged(json!({"kind": "fact", "summary": "same"}), more);
+    client.ok("memory_add", fact(json!({})));
+    let old = client.ok("memory_add", json!({"kind": "fact", "summary": "old"}));
+    let refused = client.call("memory_add", fact(json!({"supersedes": old["id"]}))).expect_err("would be dropped");
+    assert_eq!(refused.code, Code::NotAllowed);
+}

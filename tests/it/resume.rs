@@ -3,8 +3,8 @@
 use heyaira::error::Code;
 use serde_json::{Value, json};
 
-use crate::budget::tokens;
 use crate::house::{CLAUDE, CODEX, Client, House, merged, rows, short, text};
+use crate::sizes::tokens;
 
 const ID: &str = "8e287857-4f0b-4c1d-9a77-51c2b0e6d9f4";
 

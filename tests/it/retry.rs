@@ -1,5 +1,6 @@
 //! Retries: one call happens once, and two agents never both win.
 
+use heyaira::domain::session::Observed;
 use heyaira::error::Code;
 use serde_json::{Value, json};
 
@@ -194,4 +195,20 @@ fn role_and_write_context_are_checked_before_a_replay() {
     client.ok("task_update", keyed.clone());
     house.owner().ok("profile_rotate", json!({"project": "ledger"}));
     client.refused("task_update", keyed, Code::IdentityMismatch, &["pin"]);
+}
+
+/// Sub-agents share their client's connection: the same claim from another session is a second claim.
+#[test]
+fn two_sessions_on_one_connection_never_both_win_a_claim() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("claimed");
+    let claim = json!({"task_id": task, "expected_version": 1});
+    let of = |session: &str| Observed { session_ref: Some(session.to_owned()), ..Observed::default() };
+    let first = client.observing(of("codex:s-1")).call("task_takeover", claim.clone()).expect("the first");
+    assert_eq!(first["version"], 2);
+    let again = client.observing(of("codex:s-1")).call("task_takeover", claim.clone()).expect("its own again");
+    assert_eq!(again["replayed"], true);
+    let second = client.observing(of("codex:s-2")).call("task_takeover", claim).expect_err("the second");
+    assert_eq!(second.code, Code::VersionConflict);
 }

@@ -2,8 +2,11 @@
 
 mod answers;
 mod estimate;
+mod extremes;
 mod packet;
 mod tools;
+
+use std::panic::AssertUnwindSafe;
 
 use serde_json::Value;
 
@@ -16,7 +19,7 @@ const ANSWER_BYTES: usize = 10_240;
 const ANSWER_TOKENS: usize = 4_000;
 
 /// The o200k tokens of a text.
-fn tokens(text: &str) -> usize {
+pub(crate) fn tokens(text: &str) -> usize {
     tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len()
 }
 
@@ -28,19 +31,28 @@ fn assert_small(what: &str, answer: &Value) {
     assert!(tokens <= ANSWER_TOKENS, "{what}: {tokens} tokens in {} bytes, at most {ANSWER_TOKENS}", json.len());
 }
 
-/// Runs a check for each script and tells all scripts that fail, not only the first.
-fn for_every_script(check: fn(&Script)) {
+/// What is checked in a script: a fresh project, and its texts.
+type Check = fn(&Ground, &Script);
+
+/// Runs a check for each script, each in a project of its own, and tells all scripts that fail, not only the first.
+fn for_every_script(check: Check) {
     for_scripts(SCRIPTS.iter(), check);
 }
 
-/// The same for the four that the estimate treats most differently, where every script would take too long.
-fn for_four_scripts(check: fn(&Script)) {
-    for_scripts(["English", "Japanese", "emoji", "base64"].into_iter().map(script), check);
+/// The same for the few that the estimate treats most differently, where every script would take too long.
+fn for_few_scripts(check: Check) {
+    for_scripts(["English", "Japanese", "emoji", "base64", "rare letters"].into_iter().map(script), check);
 }
 
-fn for_scripts<'s>(scripts: impl Iterator<Item = &'s Script>, check: fn(&Script)) {
-    let failed = |script: &&Script| std::panic::catch_unwind(|| check(script)).is_err();
-    let failed: Vec<&str> = scripts.filter(failed).map(|script| script.name).collect();
+fn for_scripts<'s>(scripts: impl Iterator<Item = &'s Script>, check: Check) {
+    let mut ground = Ground::new();
+    let mut failed = Vec::new();
+    for script in scripts {
+        ground.enter(&script.name.to_lowercase().replace(' ', "-"));
+        if std::panic::catch_unwind(AssertUnwindSafe(|| check(&ground, script))).is_err() {
+            failed.push(script.name);
+        }
+    }
     assert!(failed.is_empty(), "fails for {failed:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Takeovers: by `task_takeover`, and the seeds' way by one last line of `handoff_completed`.
+//! Takeovers: by `task_takeover`, and the textual way by one last line of `handoff_completed`.
 
 use heyaira::error::Code;
 use serde_json::{Value, json};
@@ -181,7 +181,7 @@ fn a_session_never_needs_force_against_itself() {
 }
 
 #[test]
-fn the_seeds_way_is_the_current_text_with_one_last_line() {
+fn the_textual_way_is_the_current_text_with_one_last_line() {
     let house = House::new();
     let cases = [
         ("Taken over by session codex:s-2", "codex:s-2"),
@@ -218,7 +218,7 @@ fn line_ends_and_trailing_white_space_do_not_matter() {
 }
 
 #[test]
-fn the_seeds_way_by_adding_only_the_line() {
+fn the_textual_way_by_adding_only_the_line() {
     let house = House::new();
     let client = house.client("maria");
     let task = handed_off(&client);
@@ -233,7 +233,7 @@ fn the_seeds_way_by_adding_only_the_line() {
 }
 
 #[test]
-fn the_seeds_way_into_an_empty_text() {
+fn the_textual_way_into_an_empty_text() {
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("Import bank statements");
@@ -257,7 +257,7 @@ fn an_observed_or_given_session_goes_before_the_words() {
 }
 
 #[test]
-fn an_owner_by_the_seeds_way_is_live_too() {
+fn an_owner_by_the_textual_way_is_live_too() {
     let house = House::new();
     let client = house.client("maria");
     let task = handed_off(&client);
@@ -375,4 +375,55 @@ fn an_owner_from_a_line_stays_short_in_lists() {
         let size = client.ok(name, arguments).to_string().len();
         assert!(size <= 10_240, "{name}: {size} bytes");
     }
+}
+
+#[test]
+fn a_text_over_the_limit_after_a_takeover_can_still_be_updated() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Long");
+    client.update(&task, 1, json!({"handoff_completed": "a".repeat(99_990)}));
+    client.ok("task_takeover", json!({"task_id": task, "expected_version": 2, "session_ref": "label:next"}));
+    client.update(&task, 3, json!({"summary": "only the summary", "title": "Longer"}));
+    let added =
+        client.call("task_update", Client::update_arguments(&task, 4, json!({"handoff_completed_append": "more"})));
+    assert_eq!(added.expect_err("over the limit").code, Code::TooLarge);
+}
+
+#[test]
+fn a_takeover_line_does_not_go_with_status_todo() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Both");
+    let both = json!({"status": "todo", "handoff_completed_append": "Taken over by session label:me at now."});
+    let refused = client.call("task_update", Client::update_arguments(&task, 1, both)).expect_err("contradicts");
+    assert_eq!(refused.code, Code::NotAllowed);
+    assert_eq!(client.version(&task), 1);
+}
+
+#[test]
+fn a_live_owner_is_protected_also_from_the_handoff_of_another() {
+    let house = House::new();
+    let (a, b, c) = (house.client("ann"), house.client("ben"), house.client("cid"));
+    let task = a.create("Owned");
+    a.ok("task_takeover", json!({"task_id": task, "expected_version": 1, "session_ref": "label:a"}));
+    let foreign = json!({
+        "handoff_next": "cargo test\nPrevious session: label:b", "work_receipt": {"session_ref": "label:b", "branch": "main"},
+    });
+    b.update(&task, 2, foreign);
+    let claim = json!({"task_id": task, "expected_version": 3, "session_ref": "label:c"});
+    assert_eq!(c.call("task_takeover", claim).expect_err("a is live").code, Code::NotAllowed);
+}
+
+#[test]
+fn a_released_task_is_held_by_nobody() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Released");
+    client.ok("task_takeover", json!({"task_id": task, "expected_version": 1, "session_ref": "label:a"}));
+    client.update(&task, 2, json!({"status": "todo"}));
+    let packet =
+        house.client("ben").ok("continuity_context", json!({"handoff": format!("handoff: {} v3", &task[..8])}));
+    assert_eq!((packet.get("taken_over"), packet.get("next")), (None, None), "{packet}");
+    assert_eq!(client.get(&task).get("handoff"), None);
 }

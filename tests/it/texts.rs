@@ -18,7 +18,7 @@ enum Piece {
 }
 
 /// Everything that people put into handoffs, and what machines put there.
-pub(crate) const SCRIPTS: [Script; 18] = [
+pub(crate) const SCRIPTS: [Script; 22] = [
     Script { name: "English", piece: Piece::Sentences(&ENGLISH) },
     Script { name: "Markdown", piece: Piece::Sentences(&MARKDOWN) },
     Script { name: "Japanese", piece: Piece::Sentences(&JAPANESE) },
@@ -32,12 +32,16 @@ pub(crate) const SCRIPTS: [Script; 18] = [
     Script { name: "Greek", piece: Piece::Sentences(&GREEK) },
     Script { name: "Vietnamese", piece: Piece::Sentences(&VIETNAMESE) },
     Script { name: "German", piece: Piece::Sentences(&GERMAN) },
+    Script { name: "Sinhala", piece: Piece::Sentences(&SINHALA) },
     Script { name: "emoji", piece: Piece::Drawn(&EMOJI) },
     Script {
         name: "base64",
         piece: Piece::Encoded("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"),
     },
     Script { name: "hex", piece: Piece::Encoded("0123456789abcdef") },
+    Script { name: "hashes", piece: Piece::Sentences(&HASHES) },
+    Script { name: "random letters", piece: Piece::Encoded("abcdefghijklmnopqrstuvwxyz") },
+    Script { name: "rare letters", piece: Piece::Drawn(&RARE) },
     Script { name: "source code", piece: Piece::Sentences(&SOURCE) },
     Script { name: "punctuation", piece: Piece::Drawn(&PUNCTUATION) },
 ];
@@ -198,7 +202,27 @@ const GERMAN: [&str; 5] = [
     "Im Echtbetrieb ist nichts nachgewiesen: der Schalter steht auf aus, die Datenbankumstellung fehlt.",
 ];
 
-const EMOJI: [&str; 24] = [
+const SINHALA: [&str; 3] = [
+    "සියලු මනුෂ්‍යයෝ නිදහස්ව උපත ලබා ඇත.",
+    "ගරුත්වයෙන් හා අයිතිවාසිකම්වලින් සමාන වෙති.",
+    "යුක්ති අයුක්ති පිළිබඳ හැඟීමෙන් හා හෘදය සාක්ෂියෙන් යුත් ඔවුන් ඔවුනොවුන්වුට සැළකිය යුත්තේ සහෝදරත්වය පිළිබඳ හැඟීමෙනි.",
+];
+
+const HASHES: [&str; 6] = [
+    "9f3b2d1c4e19e7a8b6d5",
+    "4c19e7a",
+    "0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31",
+    "aGV5YWlyYTp0aGlzL2lz+bm90YVNlY3JldA==",
+    "SHA256:uNiVztksCsDhcc0u9e8BgrJXVGDHTqFHVyaAiYfvzPM",
+    "01HZX3K9V7Q2M8N4B6C1D5F0GA",
+];
+
+const RARE: [&str; 12] = ["𠮷", "𡈽", "𪚥", "ᚠ", "ᛇ", "ᚻ", "𝕬", "𝖇", "ǅ", "ʁ", "ἄ", "ꙮ"];
+
+const EMOJI: [&str; 27] = [
+    "🔧",
+    "🪛",
+    "🧑‍🚀",
     "😀",
     "🎉",
     "🚀",
@@ -225,7 +249,8 @@ const EMOJI: [&str; 24] = [
     "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
 ];
 
-const SOURCE: [&str; 8] = [
+const SOURCE: [&str; 9] = [
+    "if (x[i] != y->z) { return \"\\\\n\\t%d\"; }\n",
     "fn read_batch(&mut self, entry: &Entry) -> Result<Vec<Line>, ImportError> {\n    let mut lines = Vec::with_capacity(entry.details.len());\n",
     "    for (index, detail) in entry.details.iter().enumerate() {\n        lines.push(Line::new(detail.amount * 100, &detail.reference)?);\n    }\n",
     "    if code == \"RCDT\" && !detail.is_empty() { return Err(ImportError::Missing { index, field: \"BkTxCd\" }); }\n",

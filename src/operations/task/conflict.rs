@@ -12,8 +12,12 @@ use crate::store::version::{Version, newest};
 
 /// How many versions are named with their authors.
 const NAMED: usize = 4;
+/// How many versions the details list, the newest first.
+const LISTED: usize = 20;
 /// How many versions are looked at for the fields that changed.
 const LOOKED_AT: i64 = 1_000;
+/// What a session does whose task another one has.
+const TAKEN: &str = "Do not continue this task; tell the owner.";
 /// How much of a value is shown, in characters.
 const VALUE: usize = 80;
 
@@ -51,12 +55,21 @@ pub(crate) async fn refusal(
     let since = newest(context.transaction, task.task_id, expected, i64::MAX, LOOKED_AT).await?;
     let message = format!("{at}. {}", told(task, &since));
     let both = both_set(task, &since, asked);
-    let refusal = if stored_values_equal(task, asked) {
+    let refusal = if asked.is_empty() {
+        // A takeover or a revert: what changed decides whether it should happen at all.
+        let next = format!(
+            "Read what changed: task_get task_id={short} since_version={expected}; if it still holds, call again with expected_version {}.",
+            task.version
+        );
+        match taken_by_another(task, expected, actor) {
+            Some(by) => refuse(format!("{message}: {} has taken it over", called(by)), TAKEN.to_owned()),
+            None => refuse(message, next),
+        }
+    } else if stored_values_equal(task, asked) {
         let next = "If you sent this update before, it was accepted then: go on from the current version.";
         refuse(format!("{message}. The stored version has exactly these values"), next.to_owned())
     } else if let Some(by) = taken_by_another(task, expected, actor) {
-        let next = "Do not continue this task; tell the owner.";
-        refuse(format!("{message}: {} has taken it over", called(by)), next.to_owned())
+        refuse(format!("{message}: {} has taken it over", called(by)), TAKEN.to_owned())
     } else if both.is_empty() {
         let next = format!("Read nothing more: send the same update with expected_version {}.", task.version);
         refuse(format!("{message}; none of the fields you set"), next)
@@ -69,6 +82,7 @@ pub(crate) async fn refusal(
     };
     let changes: Vec<Value> = since
         .iter()
+        .take(LISTED)
         .map(|one| json!({"v": one.version, "who": one.who(), "at": one.at.rfc3339(), "fields": one.changed}))
         .collect();
     Ok(refusal.with("changes", changes))

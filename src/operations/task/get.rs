@@ -1,24 +1,21 @@
 //! `task_get`.
 
+mod changes;
+mod piece;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::receipt::KeptReceipt;
-use crate::domain::session::Observed;
+use crate::domain::session::{self, Observed};
 use crate::domain::task::{Content, Task, short_id};
-use crate::domain::text::{self, length};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, Part, characters_that_fit, cost_of, put_texts};
-use crate::operations::message::waiting;
+use crate::operations::budget::{self, Part, Section, cost_of, cost_of_parts, put_texts, rooms, rows_within};
+use crate::operations::message::{Waiting, waiting};
 use crate::operations::task::load;
 use crate::store::version::{self, Version};
-
-/// How long a receipt's field may be before it is cut, in characters.
-const RECEIPT_FIELD: usize = 400;
-/// How long a value in a list of changes may be before it is cut, in characters.
-const CHANGE_VALUE: usize = 300;
 
 /// Read one task and its current version. version: an old one. `since_version`: what changed after it. field, offset: the rest of a text that was cut.
 #[derive(Deserialize, JsonSchema)]
@@ -32,7 +29,8 @@ pub struct TaskGet {
     /// Answers what changed after this version instead of the task.
     #[schemars(range(min = 1))]
     since_version: Option<i64>,
-    /// Answers one text field, e.g. `handoff_completed` or `receipt.tests`, instead of the task.
+    /// Answers one text field, e.g. `handoff_completed`, `receipt.tests` or `message.<id>`, instead of the task; a list, e.g.
+    /// `tags`, is answered as the text of its JSON.
     field: Option<String>,
     /// From which character of the field, counted from 0.
     #[schemars(range(min = 0))]
@@ -62,11 +60,11 @@ impl Operation for TaskGet {
         check_exists(&task, "version", self.version)?;
         check_exists(&task, "since_version", self.since_version)?;
         if let Some(since) = self.since_version {
-            return changes(context, &task, since).await;
+            return changes::since(context, &task, since).await;
         }
         let shown = shown(context, &task, self.version).await?;
         match self.field {
-            Some(field) => piece(context, &shown, &field, self.offset.unwrap_or(0)).await,
+            Some(field) => piece::of(context, &shown, &field, self.offset.unwrap_or(0)).await,
             None => whole(context, shown).await,
         }
     }
@@ -100,8 +98,83 @@ async fn shown(context: &mut Context<'_>, task: &Task, version: Option<i64>) -> 
     Ok(Shown { content, version: number, task: task.clone(), author: Some(author) })
 }
 
+/// The calls that read on in a task at one of its versions.
+pub(crate) struct ReadOn(String);
+
+impl ReadOn {
+    /// At that version; the current one needs no naming.
+    pub(crate) fn new(task: &Task, version: i64) -> Self {
+        let at = if version == task.version { String::new() } else { format!(" version={version}") };
+        Self(format!("task_get task_id={}{at}", task.short_id()))
+    }
+
+    /// A field from its beginning.
+    pub(crate) fn field(&self, field: &str) -> String {
+        format!("{} field={field}", self.0)
+    }
+
+    /// A field from that character on.
+    pub(crate) fn from(&self, field: &str, offset: usize) -> String {
+        format!("{} field={field} offset={offset}", self.0)
+    }
+}
+
 async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     let Shown { task, content, version, author } = &shown;
+    let read_on = ReadOn::new(task, *version);
+    let mut answer = head(&shown);
+    let kept = version::last_receipt(context.transaction, task.task_id, *version).await?;
+    let messages = if author.is_none() { waiting(context, task.task_id).await? } else { Waiting::NONE };
+    let receipts = version::receipts(context.transaction, task.task_id, *version).await?;
+    answer.insert("receipts".to_owned(), json!(receipts));
+
+    let names = names(content);
+    let texts: Vec<Part<'_>> = content.texts().into_iter().map(|(name, text)| Part { name, text }).collect();
+    let receipt = |room| kept.as_ref().map(|kept| receipt_in_short(kept, &read_on, true, room));
+    let sections = [
+        Section { cost: cost_of_parts(&names), least: 900, most: NAMES },
+        Section { cost: cost_of(&json!(content.tags)), least: 500, most: 1_200 },
+        messages.section(),
+        Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_750, most: 3_000 },
+        Section { cost: cost_of_parts(&texts), least: 200 * texts.len(), most: usize::MAX },
+    ];
+    let spent = cost_of(&Value::Object(answer.clone())) + OVERHEAD;
+    let [for_names, for_tags, for_messages, for_receipt, for_texts] =
+        rooms(budget::ANSWER.saturating_sub(spent), &sections);
+
+    let mut cut = put_texts(&mut answer, &names, for_names, |field, offset| read_on.from(field, offset));
+    put_tags(&mut answer, &mut cut, content, for_tags, &read_on);
+    answer.shift_remove("receipts");
+    cut.extend(put_texts(&mut answer, &texts, for_texts, |field, offset| read_on.from(field, offset)));
+    answer.insert("receipts".to_owned(), json!(receipts));
+    if let Some(receipt) = receipt(for_receipt) {
+        answer.insert("receipt".to_owned(), receipt);
+    }
+    answer.insert("messages".to_owned(), json!(messages.within(for_messages)));
+    if !cut.is_empty() {
+        answer.insert("cut".to_owned(), Value::Object(cut));
+    }
+    Ok(Value::Object(answer))
+}
+
+/// What the names of an answer's parts and its `cut` cost.
+const OVERHEAD: usize = 80;
+/// What the object costs that names what was cut.
+const CUT: usize = 15;
+/// What title, summary and owner cost at most in ordinary letters; they are cut only for texts of rare ones.
+pub(crate) const NAMES: usize = 5_000;
+
+/// The short texts, which are cut last.
+pub(crate) fn names(content: &Content) -> Vec<Part<'_>> {
+    let mut names =
+        vec![Part { name: "title", text: &content.title }, Part { name: "summary", text: &content.summary }];
+    names.extend(content.owner.as_ref().map(|owner| Part { name: "owner", text: owner }));
+    names
+}
+
+/// Everything of a fixed size, with the places of the short texts.
+fn head(shown: &Shown) -> Map<String, Value> {
+    let Shown { task, content, version, author } = shown;
     let mut answer = Map::new();
     let mut put = |name: &str, value: Value| answer.insert(name.to_owned(), value);
     put("task_id", json!(task.task_id));
@@ -109,188 +182,96 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     put("current_version", json!(task.version));
     put("status", json!(content.status));
     put("priority", json!(content.priority));
-    put("title", json!(content.title));
-    put("summary", json!(content.summary));
-    put("owner", json!(content.owner));
-    put("tags", json!(content.tags));
+    put("title", json!(""));
+    put("summary", json!(""));
+    put("owner", json!(null));
+    put("tags", json!([]));
     put("parent", json!(content.parent));
     put("depends_on", json!(content.depends_on.iter().map(|id| short_id(*id)).collect::<Vec<_>>()));
     put("created", json!(task.created.rfc3339()));
     match author {
         None => {
             put("updated", json!(task.updated.rfc3339()));
-            put("written_by", json!(task.marks.written_by));
+            put("written_by", json!(session::clipped(&task.marks.written_by)));
             if let Some(handoff) = handoff_state(task) {
                 put("handoff", handoff);
             }
         }
         Some(author) => {
             put("written", json!(author.at.rfc3339()));
-            put("written_by", json!(author.who()));
+            put("written_by", json!(session::clipped(author.who())));
             put("connection", json!(author.author.connection));
         }
     }
-    let receipts = version::receipts(context.transaction, task.task_id, *version).await?;
-    let receipt = version::last_receipt(context.transaction, task.task_id, *version).await?;
-    let messages = if author.is_none() { waiting(context, task.task_id).await? } else { Vec::new() };
-    let mut tail = Map::new();
-    tail.insert("receipts".to_owned(), json!(receipts));
-    if let Some(receipt) = receipt {
-        tail.insert("receipt".to_owned(), receipt_in_short(&receipt, &task.short_id(), true));
+    answer
+}
+
+/// The first tags that fit; where some do not, the call that brings them all.
+fn put_tags(
+    answer: &mut Map<String, Value>,
+    cut: &mut Map<String, Value>,
+    content: &Content,
+    room: usize,
+    read_on: &ReadOn,
+) {
+    let tags: Vec<Value> = content.tags.iter().map(|tag| json!(tag)).collect();
+    let rest = read_on.field("tags");
+    let said = cost_of(&budget::cut(tags.len(), tags.len(), &rest));
+    let is_whole = cost_of(&json!(tags)) <= room;
+    let (shown, left) = rows_within(tags, if is_whole { room } else { room.saturating_sub(said + 14) });
+    if left > 0 {
+        cut.insert("tags".to_owned(), budget::cut(shown.len(), shown.len() + left, &rest));
     }
-    tail.insert("messages".to_owned(), json!(messages));
-    let spent = cost_of(&Value::Object(answer.clone())) + cost_of(&Value::Object(tail.clone()));
-    let parts: Vec<Part<'_>> = content.texts().into_iter().map(|(name, text)| Part { name, text }).collect();
-    let short = task.short_id();
-    let at = if *version == task.version { String::new() } else { format!(" version={version}") };
-    put_texts(&mut answer, &parts, budget::ANSWER.saturating_sub(spent), |field, offset| {
-        format!("task_get task_id={short}{at} field={field} offset={offset}")
-    });
-    let cut = answer.remove("cut");
-    answer.extend(tail);
-    answer.extend(cut.map(|cut| ("cut".to_owned(), cut)));
-    Ok(Value::Object(answer))
+    answer.insert("tags".to_owned(), Value::Array(shown));
 }
 
 /// Where the handoff stands: pending or taken over; `None` if there is none.
 pub(crate) fn handoff_state(task: &Task) -> Option<Value> {
     let marks = &task.marks;
+    let by = |session: Option<&String>| session.map(|session| session::clipped(session));
     if marks.pending_version > 0 {
         let at = marks.pending_at.map(crate::domain::time::Timestamp::rfc3339);
-        return Some(json!({"state": "pending", "version": marks.pending_version, "at": at, "by": marks.pending_by}));
+        return Some(
+            json!({"state": "pending", "version": marks.pending_version, "at": at, "by": by(marks.pending_by.as_ref())}),
+        );
     }
-    if marks.takeover_version > 0 {
+    if marks.takeover_version > 0 && task.content.owner.is_some() {
         let at = marks.takeover_at.map(crate::domain::time::Timestamp::rfc3339);
         return Some(
-            json!({"state": "taken_over", "version": marks.takeover_version, "at": at, "by": marks.takeover_by}),
+            json!({"state": "taken_over", "version": marks.takeover_version, "at": at, "by": by(marks.takeover_by.as_ref())}),
         );
     }
     None
 }
 
-/// A receipt with its long fields cut; `whole` adds the fields that repeat the handoff's texts.
-pub(crate) fn receipt_in_short(kept: &KeptReceipt, short_id: &str, whole: bool) -> Value {
+/// A receipt whose fields share `room`, short ones whole; `whole` adds the fields that repeat the handoff's texts.
+pub(crate) fn receipt_in_short(kept: &KeptReceipt, read_on: &ReadOn, whole: bool, room: usize) -> Value {
     let mut answer = Map::new();
-    let mut cut = Map::new();
     answer.insert("v".to_owned(), json!(kept.version));
-    for (name, value) in kept.receipt.fields() {
-        let repeats = matches!(name, "completed_work" | "next_step" | "blockers");
-        let Some(value) = value.as_deref().filter(|value| !value.is_empty() && (whole || !repeats)) else {
-            continue;
-        };
-        let shown = characters_that_fit(value, RECEIPT_FIELD * 2).min(RECEIPT_FIELD);
-        answer.insert(name.to_owned(), json!(text::head(value, shown)));
-        let of = length(value);
-        if shown < of {
-            let rest = format!("task_get task_id={short_id} field=receipt.{name} offset={shown}");
-            cut.insert(name.to_owned(), json!({"shown": shown, "of": of, "rest": rest}));
+    let mut marks = Map::new();
+    for (name, fields) in [("observed", &kept.observed), ("carried", &kept.carried)] {
+        if !fields.is_empty() {
+            marks.insert(name.to_owned(), json!(fields));
         }
     }
-    for (name, marks) in [("observed", &kept.observed), ("carried", &kept.carried)] {
-        if !marks.is_empty() {
-            answer.insert(name.to_owned(), json!(marks));
-        }
+    marks.insert("verified".to_owned(), json!("unverified"));
+    let fields = kept.receipt.fields();
+    let parts = fields.iter().filter_map(|(name, text)| {
+        let repeats = matches!(*name, "completed_work" | "next_step" | "blockers");
+        let text = text.as_deref().filter(|text| !text.is_empty() && (whole || !repeats))?;
+        Some(Part { name, text })
+    });
+    let parts: Vec<Part<'_>> = parts.collect();
+    let fixed: Map<String, Value> = answer.clone().into_iter().chain(marks.clone()).collect();
+    let mut room = room.saturating_sub(cost_of(&Value::Object(fixed)));
+    if cost_of_parts(&parts) > room {
+        room = room.saturating_sub(CUT);
     }
-    answer.insert("verified".to_owned(), json!("unverified"));
+    let from = |field: &str, offset: usize| read_on.from(&format!("receipt.{field}"), offset);
+    let cut = put_texts(&mut answer, &parts, room, from);
+    answer.extend(marks);
     if !cut.is_empty() {
         answer.insert("cut".to_owned(), Value::Object(cut));
     }
     Value::Object(answer)
-}
-
-async fn piece(context: &mut Context<'_>, shown: &Shown, field: &str, offset: i64) -> Result<Value> {
-    let text = if let Some(name) = field.strip_prefix("receipt.") {
-        let kept = version::last_receipt(context.transaction, shown.task.task_id, shown.version).await?;
-        let fields = kept.as_ref().map(|kept| kept.receipt.fields());
-        let value = fields.and_then(|fields| fields.into_iter().find(|(one, _)| *one == name));
-        value.map(|(_, value)| value.clone().unwrap_or_default())
-    } else {
-        let fields = shown.content.fields();
-        fields.get(field).and_then(Value::as_str).map(str::to_owned)
-    };
-    let names: Vec<&str> = shown.content.texts().map(|(name, _)| name).to_vec();
-    let text = text.ok_or_else(|| {
-        Refusal::argument(format!(
-            "field {} is no text: title, summary, {} or receipt.<field of the last receipt>",
-            text::quoted(field, 60),
-            names.join(", ")
-        ))
-    })?;
-    let start = usize::try_from(offset).unwrap_or(usize::MAX);
-    let of = length(&text);
-    if start > of {
-        return Err(Refusal::argument(format!("offset is {start}, {field} has {of} characters")));
-    }
-    let rest = text::tail(&text, start);
-    let count = characters_that_fit(rest, budget::ANSWER - 400);
-    let mut answer = Map::new();
-    answer.insert("task_id".to_owned(), json!(shown.task.task_id));
-    answer.insert("version".to_owned(), json!(shown.version));
-    answer.insert("field".to_owned(), json!(field));
-    answer.insert("offset".to_owned(), json!(start));
-    answer.insert("shown".to_owned(), json!(count));
-    answer.insert("of".to_owned(), json!(of));
-    answer.insert("text".to_owned(), json!(text::head(rest, count)));
-    if start + count < of {
-        let short = shown.task.short_id();
-        let at =
-            if shown.version == shown.task.version { String::new() } else { format!(" version={}", shown.version) };
-        let next = format!("task_get task_id={short}{at} field={field} offset={}", start + count);
-        answer.insert("rest".to_owned(), json!(next));
-    }
-    Ok(Value::Object(answer))
-}
-
-async fn changes(context: &mut Context<'_>, task: &Task, since: i64) -> Result<Value> {
-    let versions = version::after(context.transaction, task.task_id, since, 200).await?;
-    let mut before = version::fields_at(context.transaction, task.task_id, since).await?;
-    let mut rows = Vec::new();
-    for one in &versions {
-        let mut fields = Map::new();
-        for (name, value) in &one.content {
-            let old = before.insert(name.clone(), value.clone()).unwrap_or(Value::Null);
-            fields.insert(name.clone(), difference(&old, value));
-        }
-        if one.changed.iter().any(|name| name == "receipts") {
-            fields.insert("receipts".to_owned(), json!("one more"));
-        }
-        rows.push(json!({
-            "v": one.version,
-            "who": one.author.caller,
-            "session_ref": one.author.session_ref,
-            "at": one.at.rfc3339(),
-            "fields": fields,
-        }));
-    }
-    let (rows, _) = budget::rows_that_fit(rows, budget::ANSWER - 400);
-    let mut answer = Map::new();
-    answer.insert("task_id".to_owned(), json!(task.task_id));
-    answer.insert("version".to_owned(), json!(task.version));
-    answer.insert("since".to_owned(), json!(since));
-    let last = rows.last().and_then(|row| row["v"].as_i64()).unwrap_or(since);
-    answer.insert("changes".to_owned(), Value::Array(rows));
-    if last < task.version {
-        let rest = format!("task_get task_id={} since_version={last}", task.short_id());
-        answer.insert("more".to_owned(), json!({"versions": task.version - last, "rest": rest}));
-    }
-    Ok(Value::Object(answer))
-}
-
-/// Both values in short; where lines were only added, the added part.
-fn difference(old: &Value, new: &Value) -> Value {
-    if let (Some(old), Some(new)) = (old.as_str(), new.as_str())
-        && let Some(added) = new.strip_prefix(old).filter(|_| !old.is_empty())
-    {
-        return json!({"added": in_short(added.trim_start_matches('\n'))});
-    }
-    let short = |value: &Value| value.as_str().map_or_else(|| value.clone(), |text| json!(in_short(text)));
-    json!({"from": short(old), "to": short(new)})
-}
-
-fn in_short(text: &str) -> String {
-    let of = length(text);
-    if of <= CHANGE_VALUE {
-        return text.to_owned();
-    }
-    format!("{}… ({} characters)", text::head(text, CHANGE_VALUE), text::grouped(of))
 }

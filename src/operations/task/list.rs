@@ -10,10 +10,10 @@ use crate::domain::task::{Status, short_id};
 use crate::domain::time::Timestamp;
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, rows_that_fit};
 use crate::operations::cursor;
+use crate::operations::page::{self, Size};
 use crate::operations::task::resolve_all;
-use crate::store::list::{self, Filter, Position, Short, Sort, TOTAL_EXACT};
+use crate::store::list::{self, Filter, Position, Short, Sort};
 
 /// The status filter: a status, or all that are not finished.
 #[expect(missing_docs, reason = "a comment on a variant would split the schema's enum into alternatives")]
@@ -51,7 +51,7 @@ pub struct TaskList {
     #[schemars(extend("x-check" = "task"))]
     parent: Option<String>,
     /// Only with these words; a word matches from its start.
-    #[schemars(extend("x-position" = true))]
+    #[schemars(extend("x-check" = "query", "x-position" = true))]
     query: Option<String>,
     /// Only todo that waits for no other task.
     ready: Option<bool>,
@@ -93,27 +93,16 @@ impl Operation for TaskList {
             Some(Order::Priority) => Sort::Priority,
         };
         let filter = self.into_filter(context, &project).await?;
-        let wanted = limit.unwrap_or(20);
-        let mut found =
-            list::page(context.transaction, project.project_id, &filter, sort, after.as_ref(), wanted + 1).await?;
+        let size = Size::of(limit);
+        let found =
+            list::page(context.transaction, project.project_id, &filter, sort, after.as_ref(), size.to_read()).await?;
         let total = list::total(context.transaction, project.project_id, &filter).await?;
-        let has_more = found.len() > usize::try_from(wanted).unwrap_or(usize::MAX);
-        found.truncate(usize::try_from(wanted).unwrap_or(usize::MAX));
         let rows = found.iter().map(|task| row(task, now, &project)).collect();
-        // An explicit limit is the caller's own choice of size; only the default is bounded.
-        let room = if limit.is_some() { usize::MAX } else { budget::ANSWER - 300 };
-        let (rows, left) = rows_that_fit(rows, room);
-        let mut answer = Map::new();
-        answer.insert("total".to_owned(), if total > TOTAL_EXACT { json!("1000+") } else { json!(total) });
-        answer.insert("shown".to_owned(), json!(rows.len()));
-        if (has_more || left > 0)
-            && let Some(last) = rows.len().checked_sub(1).and_then(|last| found.get(last))
-        {
-            let cursor = cursor::encode(&list_id, &last.position.keys, &last.task_id.simple().to_string());
-            answer.insert("next_cursor".to_owned(), json!(cursor));
-        }
-        answer.insert("tasks".to_owned(), Value::Array(rows));
-        Ok(Value::Object(answer))
+        let position = |last: usize| {
+            let Position { keys, task_id } = &found.get(last)?.position;
+            Some((keys.clone(), task_id.simple().to_string()))
+        };
+        Ok(page::answer("tasks", &size, rows, total, &list_id, position))
     }
 }
 
@@ -137,7 +126,7 @@ impl TaskList {
             tag: self.tag,
             owner: self.owner,
             parent,
-            query: self.query.filter(|query| !query.trim().is_empty()),
+            query: self.query,
             ready: self.ready,
             pending_handoff: self.pending_handoff,
             stale: self.stale,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
+use crate::operations::budget::{self, cost_of};
 use crate::operations::message::waiting;
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, load, save};
@@ -48,13 +49,14 @@ impl Operation for TaskTakeover {
         let step = Step { before: &before, after: &after, actor: &actor, act: "takeover", with_receipt: false };
         save(context, step).await?;
         let messages = waiting(context, after.task_id).await?;
-        Ok(json!({
+        let mut answer = json!({
             "task_id": after.task_id,
             "version": after.version,
             "status": after.content.status,
             "owner": after.content.owner,
             "line": after.line(),
-            "messages": messages,
-        }))
+        });
+        answer["messages"] = json!(messages.within(budget::ANSWER - cost_of(&answer) - 20));
+        Ok(answer)
     }
 }

@@ -122,7 +122,7 @@ impl Operation for TaskUpdate {
         let touched = touched_fields(&change);
         let facts = facts(context, &before, given.as_deref().or(observed.as_deref())).await?;
         let changed = before.apply(change, &actor, &facts, context.now)?;
-        if !changed.took_over {
+        if !changed.took_over && touched.contains(&"handoff_completed") {
             check_length("handoff_completed", &changed.task.content.handoff_completed)?;
         }
         write(context, &before, changed, &actor, result, &touched).await

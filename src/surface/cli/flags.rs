@@ -71,7 +71,7 @@ fn help(field: &Value, hint: &str) -> String {
 
 fn takes_id(field: &Value) -> bool {
     let check = field.get("x-check").and_then(Value::as_str);
-    check.is_some_and(|check| check != "handoff")
+    check.is_some_and(|check| !matches!(check, "handoff" | "query"))
 }
 
 /// Long texts may come from a file.
@@ -103,6 +103,7 @@ fn inner_flag(name: &str, inner: &str) -> String {
 /// The arguments that the flags of a command line give.
 pub fn arguments(entry: &Entry, matches: &ArgMatches) -> Result<Value> {
     let mut arguments = Map::new();
+    check_standard_input(entry, matches)?;
     for (name, field) in schema::fields(&entry.schema) {
         let field = schema::settled(field);
         if let Some(value) = given(name, &field, matches)? {
@@ -119,6 +120,19 @@ pub fn arguments(entry: &Entry, matches: &ArgMatches) -> Result<Value> {
         }
     }
     Ok(Value::Object(arguments))
+}
+
+/// Standard input can be read once: a second field that asks for it would get nothing, and be cleared.
+fn check_standard_input(entry: &Entry, matches: &ArgMatches) -> Result<()> {
+    let asks = |name: &&String| matches.get_many::<String>(name).into_iter().flatten().any(|value| value == "@-");
+    let names: Vec<String> = schema::fields(&entry.schema).map(|(name, _)| name).filter(asks).cloned().collect();
+    if names.len() < 2 {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!(
+        "only one field can come from standard input, not {}",
+        crate::domain::text::listed(&names)
+    )))
 }
 
 /// Lays single fields over an object that was given whole.
@@ -149,7 +163,10 @@ fn given(name: &str, field: &Value, matches: &ArgMatches) -> Result<Option<Value
             other => json!(other),
         },
         ("array", [one]) => json!(one),
-        ("array", several) => json!(several),
+        ("array", several) => {
+            let words = several.iter().flat_map(|value| value.split(',')).map(str::trim);
+            json!(words.filter(|word| !word.is_empty()).collect::<Vec<_>>())
+        }
         (_, [one]) if reads_file => json!(content(name, one)?),
         (_, several) => json!(several.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ")),
     }))

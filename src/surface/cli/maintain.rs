@@ -40,7 +40,13 @@ fn our_check(service: &Service) -> Result<(usize, Vec<String>)> {
                     let mut found = Vec::new();
                     let batch = check::tasks_behind(transaction, after).await?;
                     for (task_id, project_id) in &batch {
-                        found.extend(check::task_problems(transaction, *project_id, *task_id).await?);
+                        match check::task_problems(transaction, *project_id, *task_id).await {
+                            Ok(problems) => found.extend(problems),
+                            Err(refusal) if refusal.code == Code::Damaged => {
+                                found.push(format!("task {task_id}: {}", refusal.message));
+                            }
+                            Err(refusal) => return Err(refusal),
+                        }
                     }
                     Ok((batch.last().map(|(task_id, _)| *task_id), batch.len(), found))
                 })

@@ -16,6 +16,7 @@ use crate::operations;
 use crate::operations::project::check_resource;
 use crate::store::backend::work;
 use crate::store::project;
+use crate::surface::cli::text::escaped;
 use crate::surface::cli::{Session, answer, caller, now, profile_of, wait};
 use crate::surface::mcp::{Open, serve_stdio};
 
@@ -86,14 +87,15 @@ pub fn start(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
         return answer::print(&told, true);
     }
     let verb = if created { "is set up" } else { "is there already" };
-    answer::write(&format!(
+    answer::write(&escaped(&format!(
         "Project {name} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}\n\
-         Give the profile to your agents: in the repository's root run\n  heyaira profile {name} --write\n\
+         Give the profile to your agents: in the repository's root run\n  {program} profile {name} --write\n\
          and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",
         session.config.database.display(),
         profile_text(&profile),
         connect_text(&name, &session.config.database),
-    ))?;
+        program = program(),
+    )))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -134,11 +136,11 @@ pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         told["connect"] = json!(connect(&project, &session.config.database));
         return answer::print(&told, true);
     }
-    answer::write(&format!(
+    answer::write(&escaped(&format!(
         "{}\nConnect a client (stdio):\n{}",
         profile_text(&profile),
         connect_text(&project, &session.config.database)
-    ))?;
+    )))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -155,26 +157,41 @@ fn write_profile(session: &Session, profile: &Value) -> Result<ExitCode> {
         word("language"),
         word("write_context"),
     );
-    if path.exists() && std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
-        return told_file(session, &path, false);
-    }
-    if let Ok(Some(old)) = session.config.found_profile()
-        && old.path == path
-        && old.pinned.project != profile["project"]
-    {
-        return Err(Refusal::not_allowed(
-            format!("{} is the profile of another project, {}", path.display(), old.pinned.project),
-            "Remove it first if that is meant. Nothing was written.",
-        ));
+    if let Ok(old) = std::fs::read_to_string(&path) {
+        if old == text {
+            return told_file(session, &path, false);
+        }
+        check_replaceable(session, &path, profile)?;
     }
     write_whole(&path, &text)?;
     told_file(session, &path, true)
 }
 
+/// Only an older profile of the same project on the same instance may be replaced.
+fn check_replaceable(session: &Session, path: &Path, profile: &Value) -> Result<()> {
+    let refuse = |what: String| {
+        let next = "Move it away first if that is meant. Nothing was written.";
+        Err(Refusal::not_allowed(format!("{} {what}", path.display()), next))
+    };
+    match session.config.found_profile() {
+        Ok(Some(old)) if old.path == path => {
+            let same_instance = old.pinned.instance.as_deref() == profile["instance"].as_str();
+            if old.pinned.project == profile["project"] && same_instance {
+                return Ok(());
+            }
+            let instance = old.pinned.instance.unwrap_or_default();
+            refuse(format!("is the profile of project {} on instance {instance}", old.pinned.project))
+        }
+        _ => refuse("is no profile".to_owned()),
+    }
+}
+
 /// Writes beside the file and renames, so that a reader sees the old or the new one whole.
 fn write_whole(path: &Path, text: &str) -> Result<()> {
     let failed = |error: std::io::Error| crate::store::file::failed("write", path, &error);
-    let beside = path.with_extension("toml.new");
+    // A link is followed: the file it names is replaced, not the link.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let beside = path.with_extension(format!("toml.{}", std::process::id()));
     std::fs::write(&beside, text).map_err(failed)?;
     std::fs::rename(&beside, path).map_err(failed)
 }
@@ -216,9 +233,7 @@ fn connect_lines(project: &str, database: &Path) -> [(&'static str, String); 5] 
     } else {
         String::new()
     };
-    let program =
-        std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()));
-    let command = format!("{program} mcp --project {project}{database}");
+    let command = format!("{} mcp --project {project}{database}", program());
     [
         ("Claude Code", format!("claude mcp add heyaira -- {command}")),
         ("Codex", format!("codex mcp add heyaira -- {command}")),
@@ -226,6 +241,11 @@ fn connect_lines(project: &str, database: &Path) -> [(&'static str, String); 5] 
         ("OpenCode", format!("opencode mcp add heyaira -- {command}")),
         ("any other", command),
     ]
+}
+
+/// This program, as a shell finds it from anywhere.
+fn program() -> String {
+    std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()))
 }
 
 /// A word as a shell takes it.

@@ -32,7 +32,9 @@ impl Calls {
     /// What is open, or why it cannot be opened. It blocks while it opens.
     fn opened(&self) -> Result<Open> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.is_none() {
+        // A database that was replaced is opened anew, and its instance compared with the profile again.
+        if open.as_ref().is_none_or(|open| !open.service.store.is_current()) {
+            *open = None;
             *open = Some((self.opener)()?);
         }
         open.clone().ok_or_else(|| Refusal::internal(&"nothing was opened"))

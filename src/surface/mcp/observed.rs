@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::domain::secret;
 use crate::domain::session::{Observed, session_ref_problem};
 
 /// The longest name, version or model that is believed, in characters.
@@ -116,7 +117,8 @@ fn at<'m>(meta: &'m Map<String, Value>, path: &[&str]) -> Option<&'m str> {
 /// A word or few that may stand in a receipt; `None` for anything else.
 fn word(text: &str) -> Option<&str> {
     let text = text.trim();
-    let fits = !text.is_empty() && text.chars().count() <= WORD_MAX && !text.chars().any(char::is_control);
+    let lawful = !text.chars().any(char::is_control) && !secret::is_own(text);
+    let fits = !text.is_empty() && text.chars().count() <= WORD_MAX && lawful;
     fits.then_some(text)
 }
 

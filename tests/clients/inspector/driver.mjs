@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { RESUME_CALLS, doTheJob } from '../shared/job.mjs';
-import { sessionOver } from '../shared/session.mjs';
-import { DATABASE, PROFILE, recordOf, serverCommand } from '../shared/setup.mjs';
-import { expectCleanExit, expectHandshake, expectModern, readConversations, toolCalls } from '../shared/wire.mjs';
+import { RESUME_CALLS, doTheJob } from '../job/job.mjs';
+import { sessionOver } from '../job/session.mjs';
+import { DATABASE, PROFILE, recordOf, serverCommand } from '../job/setup.mjs';
+import { expectCleanExit, expectHandshake, expectModern, readConversations, toolCalls } from '../job/wire.mjs';
 
 const INSPECTOR = join(dirname(fileURLToPath(import.meta.url)), 'node_modules', '.bin', 'mcp-inspector');
 const CALL_TIMEOUT_MS = 30_000;

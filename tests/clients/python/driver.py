@@ -18,7 +18,7 @@ import wire
 from expect import Unexpected, expect_equal
 from session import Session
 
-RECORDER = Path(__file__).parent.parent / "shared" / "record.py"
+RECORDER = Path(__file__).parent.parent / "job" / "record.py"
 REQUEST_TIMEOUT_SECONDS = 30
 
 

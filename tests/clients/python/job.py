@@ -5,7 +5,7 @@ from pathlib import Path
 
 from expect import expect, expect_contains, expect_equal
 
-JOB = json.loads((Path(__file__).parent.parent / "shared" / "job.json").read_text(encoding="utf-8"))
+JOB = json.loads((Path(__file__).parent.parent / "job" / "job.json").read_text(encoding="utf-8"))
 
 
 async def expect_surface(session):

@@ -1,4 +1,4 @@
-"""Reads what shared/record.py kept, and checks that the protocol was really spoken that way."""
+"""Reads what job/record.py kept, and checks that the protocol was really spoken that way."""
 
 import json
 from pathlib import Path

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { RESUME_CALLS, doTheJob } from '../shared/job.mjs';
-import { sessionOver } from '../shared/session.mjs';
-import { DATABASE, PROFILE, recordOf, serverCommand } from '../shared/setup.mjs';
-import { expectCleanExit, expectHandshake, readConversations, toolCalls } from '../shared/wire.mjs';
+import { RESUME_CALLS, doTheJob } from '../job/job.mjs';
+import { sessionOver } from '../job/session.mjs';
+import { DATABASE, PROFILE, recordOf, serverCommand } from '../job/setup.mjs';
+import { expectCleanExit, expectHandshake, readConversations, toolCalls } from '../job/wire.mjs';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const SESSIONS = ['first', 'second'];

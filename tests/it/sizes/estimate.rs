@@ -1,6 +1,6 @@
 //! The cheap estimate against the tokenizer: never below it, and not so far above that half an answer stays unused.
 
-use heyaira::domain::text::estimated_tokens;
+use heyaira::domain::tokens::estimated_tokens;
 use heyaira::operations::budget::cost_of;
 use serde_json::json;
 
