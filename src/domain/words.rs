@@ -1,10 +1,8 @@
 //! Words: how texts and queries are cut, the same for both, so that punctuation is never syntax and scripts written
 //! without spaces need no dictionary. Must never depend on a database's own idea of a word.
 
-use std::collections::HashSet;
-
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
