@@ -303,3 +303,16 @@ fn standard_input_serves_one_field_and_lists_add_up() {
     place.ask(&["task", "update", &task, "--expected-version", "1", "--summary", "s", "--tags", "a,b", "--tags", "c"]);
     assert_eq!(place.ask(&["task", "get", &task])["tags"], json!(["a", "b", "c"]));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_printed_says_that_the_write_was_done() {
+    let place = Place::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("the full device");
+    let mut command = place.command();
+    command.args(["task", "create", "--title", "kept", "--project", "ledger"]).stdout(full);
+    let output = command.output().expect("runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("what was asked for was done"), "{output:?}");
+    assert_eq!(place.ask(&["task", "list"])["total"], 1);
+}

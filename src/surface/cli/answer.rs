@@ -19,7 +19,11 @@ pub fn print(answer: &Value, as_json: bool) -> Result<ExitCode> {
 pub fn write(text: &str) -> Result<()> {
     let mut output = std::io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Refusal::internal(&error)),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Refusal::new(
+            Code::Internal,
+            format!("the answer cannot be written to standard output ({error}); what was asked for was done"),
+            "Read the state before you call again.",
+        )),
         _ => Ok(()),
     }
 }
