@@ -19,8 +19,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, SystemClock};
 use crate::domain::session::{Observed, session_ref_problem};
+use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
-use crate::operation::{self, Connection, Door, Entry, Role, Service};
+use crate::operation::{self, Connection, Door, Entry, Service};
 use crate::operations;
 
 /// Runs one command line; answers the exit code.
