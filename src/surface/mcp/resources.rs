@@ -1,7 +1,9 @@
 //! Resources: the procedures, and any task by its address. Must never serve another project's task, and reads a task
 //! only through its operation.
 
-use rmcp::model::{CacheScope, ErrorData, Extensions, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use rmcp::model::{
+    CacheScope, ErrorData, Extensions, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
 use serde_json::json;
 
 use crate::domain::session::Observed;
