@@ -170,8 +170,12 @@ pub struct Service {
 /// Which door a call came in by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// MCP over standard input and output.
+    /// MCP over standard input and output: one client, whose calls follow each other.
     Stdio,
+    /// MCP over HTTP: each message stands alone.
+    Mcp,
+    /// Plain HTTP.
+    Http,
     /// The local command line: a person, who need not type the `write_context` of a project named by hand.
     CommandLine,
 }
@@ -317,6 +321,7 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
         schema: &entry.schema,
         reads: entry.effect == Effect::Reads,
         by_person: connection.door == Door::CommandLine,
+        whole: matches!(connection.door, Door::CommandLine | Door::Http),
     };
     let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
     // Secrets come first: no later refusal may quote one.

@@ -16,42 +16,44 @@ use crate::domain::session::Observed;
 use crate::domain::text;
 use crate::operation::Entry;
 use crate::operations;
-use crate::surface::mcp::calls::Calls;
-use crate::surface::mcp::observed::{Environment, observe};
+use crate::surface::mcp::calls::{Calls, Opening};
+use crate::surface::mcp::observed::observe;
 use crate::surface::mcp::resources::FIXED;
 use crate::surface::mcp::{Opener, prompts, resources, tools};
 
 /// What an agent is told at once: when to hand over, how, and how to write safely.
 pub const INSTRUCTIONS: &str = include_str!("instructions.txt");
 
-/// One connection's server.
+/// The server of one connection or, over HTTP, of one message. Cheap to clone.
+#[derive(Clone)]
 pub struct Handler {
-    calls: Arc<Calls>,
-    environment: Environment,
+    calls: Arc<dyn Calls>,
     entries: &'static [Entry],
-    tools: Vec<Tool>,
+    tools: Arc<[Tool]>,
 }
 
 impl Handler {
-    /// A server of all operations.
+    /// A server of all operations for the client that started this process.
     pub fn new(opener: Opener, environment: Vec<(String, String)>) -> Self {
         Self::with_entries(opener, environment, operations::all())
     }
 
-    /// A server of these operations.
+    /// A server of these operations for the client that started this process.
     pub fn with_entries(opener: Opener, environment: Vec<(String, String)>, entries: &'static [Entry]) -> Self {
-        Self {
-            calls: Arc::new(Calls::new(opener)),
-            environment: Environment::new(environment),
-            entries,
-            tools: tools::offered(entries).map(tools::tool).collect(),
-        }
+        Self::over(Arc::new(Opening::new(opener, environment)), entries)
+    }
+
+    /// A server of these operations, reached that way.
+    pub fn over(calls: Arc<dyn Calls>, entries: &'static [Entry]) -> Self {
+        Self { calls, entries, tools: tools::offered(entries).map(tools::tool).collect() }
     }
 
     fn observed(&self, context: &RequestContext<RoleServer>) -> Observed {
         let client = context.client_info();
         let client = client.as_ref().map(|client| (client.name.as_str(), client.version.as_str()));
-        observe(client, &context.meta, &self.environment)
+        let around = self.calls.surroundings(&context.extensions);
+        let seen = observe(client, &context.meta, around.environment);
+        seen.or(around.told)
     }
 
     async fn run(
@@ -62,7 +64,8 @@ impl Handler {
     ) -> Result<CallToolResult, ErrorData> {
         let entry = tools::offered(self.entries).find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| self.unknown_tool(name))?;
-        Ok(tools::result(self.calls.call(entry, self.observed(context), arguments).await))
+        let observed = self.observed(context);
+        Ok(tools::result(self.calls.call(&context.extensions, entry, observed, arguments).await))
     }
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
@@ -112,7 +115,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         refuse_cursor(request.as_ref())?;
-        Ok(fixed_list!(ListToolsResult, self.tools.clone(), &context))
+        Ok(fixed_list!(ListToolsResult, self.tools.to_vec(), &context))
     }
 
     async fn call_tool(
@@ -165,7 +168,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let observed = self.observed(&context);
-        let mut found = resources::read(&self.calls, self.entries, observed, &request.uri).await?;
+        let way = resources::Way { calls: self.calls.as_ref(), request: &context.extensions, entries: self.entries };
+        let mut found = resources::read(&way, observed, &request.uri).await?;
         if !is_modern(&context) {
             (found.ttl_ms, found.cache_scope) = (None, None);
         }

@@ -1,9 +1,9 @@
 //! Resources: the procedures, and any task by its address. Must never serve another project's task, and reads a task
 //! only through its operation.
 
-use std::sync::Arc;
-
-use rmcp::model::{CacheScope, ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use rmcp::model::{
+    CacheScope, ErrorData, Extensions, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
 use serde_json::json;
 
 use crate::domain::session::Observed;
@@ -59,24 +59,30 @@ struct TaskAddress<'a> {
     version: Option<&'a str>,
 }
 
+/// How a task is read: by its operation, for the caller of this message.
+pub struct Way<'w> {
+    /// The way to the operations.
+    pub calls: &'w dyn Calls,
+    /// What the transport attached to the message.
+    pub request: &'w Extensions,
+    /// The operations.
+    pub entries: &'static [Entry],
+}
+
 /// Reads one resource.
-pub async fn read(
-    calls: &Arc<Calls>,
-    entries: &'static [Entry],
-    observed: Observed,
-    uri: &str,
-) -> Result<ReadResourceResult, ErrorData> {
+pub async fn read(way: &Way<'_>, observed: Observed, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     if let Some(page) = procedures::ALL.iter().find(|page| address(page) == uri) {
         let contents = ResourceContents::text(page.text, uri).with_mime_type(MARKDOWN);
         return Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(FIXED).with_cache_scope(CacheScope::Public));
     }
     let address = task_address(uri).ok_or_else(|| not_found(uri))?;
-    let entry = entries.iter().find(|entry| entry.name == READING).ok_or_else(|| not_found(uri))?;
-    if calls.project().await.map_err(|refusal| error_of(&refusal))? != address.project {
+    let entry = way.entries.iter().find(|entry| entry.name == READING).ok_or_else(|| not_found(uri))?;
+    if way.calls.project(way.request).await.map_err(|refusal| error_of(&refusal))? != address.project {
         return Err(not_found(uri));
     }
     let arguments = json!({"task_id": address.id, "version": address.version});
-    let task = calls.call(entry, observed, arguments).await.map_err(|refusal| error_of(&refusal))?;
+    let task = way.calls.call(way.request, entry, observed, arguments).await;
+    let task = task.map_err(|refusal| error_of(&refusal))?;
     let contents = ResourceContents::text(task.to_string(), uri).with_mime_type(JSON);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
