@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use heyaira::domain::session::Observed;
-use heyaira::domain::time::Timestamp;
 use heyaira::domain::token::Role;
 use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations;
@@ -13,22 +12,14 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
+use crate::asked::Asked;
+use crate::clock::Wall;
 use crate::database::{Database, Dice, PROJECT};
-use crate::operation::{Asked, Operation};
+use crate::operation::Operation;
 
 /// The words that the generated texts hold: one in three tasks of all, one in a third of them.
 const RARE: &str = "quokka";
 const FREQUENT: &str = "import";
-
-/// The clock of this machine.
-pub(crate) struct Wall;
-
-impl Clock for Wall {
-    fn now(&self) -> Timestamp {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Timestamp(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
-    }
-}
 
 /// Random ids.
 pub(crate) struct Random(Mutex<Dice>);

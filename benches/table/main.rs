@@ -3,8 +3,16 @@
 //!
 //! `cargo bench --bench table`, or with `-- --quick` for smaller databases and fewer rounds.
 
+#[path = "../shared/asked.rs"]
+mod asked;
+#[path = "../shared/bare.rs"]
 mod bare;
+#[path = "../shared/clock.rs"]
+mod clock;
+#[path = "../shared/database.rs"]
 mod database;
+mod floor;
+#[path = "../shared/generator.rs"]
 mod generator;
 mod library;
 mod operation;
@@ -13,8 +21,8 @@ mod times;
 
 use std::time::Instant;
 
-use crate::bare::Bare;
 use crate::database::Database;
+use crate::floor::Floor;
 use crate::library::Library;
 use crate::operation::Operation;
 use crate::stdio::Program;
@@ -37,7 +45,7 @@ const QUICK: Plan = Plan { sizes: [100, 1_000, 10_000], rounds: 3, calls: 10, st
 /// One size of database with everything that is measured on it.
 struct Subject {
     database: Database,
-    bare: Bare,
+    floor: Floor,
     library: Library,
     program: Program,
 }
@@ -64,17 +72,17 @@ fn main() {
 impl Subject {
     fn of(size: usize) -> Self {
         let database = Database::of(size);
-        let bare = Bare::open(&database);
+        let floor = Floor::open(&database);
         let library = Library::open(&database);
         let program = Program::start(&database);
-        Self { database, bare, library, program }
+        Self { database, floor, library, program }
     }
 
     /// The time of one call of a cell.
     fn time(&mut self, cell: Cell) -> std::time::Duration {
         match cell {
-            Cell::BareSelect => self.bare.select(),
-            Cell::BareWrite => self.bare.write(),
+            Cell::BareSelect => self.floor.select(),
+            Cell::BareWrite => self.floor.write(),
             Cell::Library(operation) => {
                 let asked = self.library.prepare(operation);
                 let start = Instant::now();

@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::asked::Asked;
 use crate::database::{Database, PROJECT};
-use crate::operation::Asked;
 
 /// A running program whose greeting is over.
 pub(crate) struct Program {

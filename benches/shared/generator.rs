@@ -18,8 +18,8 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
+use crate::clock::Wall;
 use crate::database::{Dice, PROJECT, Sample};
-use crate::library::Wall;
 
 /// Raised when what is generated changes, so that old files are not taken for new ones.
 pub(crate) const GENERATION: &str = "1";

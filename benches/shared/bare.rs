@@ -9,9 +9,8 @@ use crate::database::{Database, Dice};
 
 /// A connection with the settings of the store, and tables without anything around them.
 pub(crate) struct Bare {
-    connection: Connection,
-    ids: Vec<Uuid>,
-    dice: Dice,
+    /// The connection.
+    pub(crate) connection: Connection,
 }
 
 impl Bare {
@@ -23,53 +22,42 @@ impl Bare {
         for (name, value) in [("journal_mode", "wal"), ("synchronous", "full")] {
             connection.pragma_update(None, name, value).expect("a setting");
         }
-        let ids = database.ids();
         if is_new {
-            fill(&connection, database.size, &ids);
+            fill(&connection, database.size, &database.ids());
         }
         database.warm(&path);
-        Self { connection, ids, dice: Dice(3) }
+        Self { connection }
     }
 
-    /// One row by its key.
-    pub(crate) fn select(&mut self) -> Duration {
-        let id = self.dice.one_of(&self.ids);
-        let start = Instant::now();
-        let sql = "select version, title, body from task where task_id = ?1";
-        let mut statement = self.connection.prepare_cached(sql).expect("prepared");
-        let length = statement
-            .query_row([id.as_bytes().as_slice()], |row| {
-                Ok(row.get_ref(1)?.as_str()?.len() + row.get_ref(2)?.as_str()?.len())
-            })
-            .expect("the task is there");
-        assert!(length > 0);
-        start.elapsed()
-    }
-
-    /// A compare-and-set with its history row, on disk when it returns.
-    pub(crate) fn write(&mut self) -> Duration {
-        let id = self.dice.one_of(&self.ids);
-        let id = id.as_bytes().as_slice();
-        let version: i64 = self
-            .connection
-            .query_row("select version from task where task_id = ?1", [id], |row| row.get(0))
-            .expect("the task is there");
+    /// The time of a compare-and-set of each of these tasks with its history row, in one transaction that is on disk
+    /// when it returns.
+    pub(crate) fn write(&mut self, ids: &[Uuid]) -> Duration {
+        let versions: Vec<i64> = ids.iter().map(|id| self.version(*id)).collect();
         let start = Instant::now();
         let transaction =
             self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).expect("begun");
-        let sql = "update task set version = version + 1, title = ?3 where task_id = ?1 and version = ?2";
-        transaction
-            .prepare_cached(sql)
-            .and_then(|mut one| one.execute(params![id, version, "changed"]))
-            .expect("updated");
-        let sql = "insert into task_version (task_id, version, content) values (?1, ?2, ?3)";
-        transaction
-            .prepare_cached(sql)
-            .and_then(|mut one| one.execute(params![id, version + 1, BODY]))
-            .expect("inserted");
+        for (id, version) in ids.iter().zip(versions) {
+            change(&transaction, *id, version);
+        }
         transaction.commit().expect("committed");
         start.elapsed()
     }
+
+    fn version(&self, id: Uuid) -> i64 {
+        let sql = "select version from task where task_id = ?1";
+        let mut statement = self.connection.prepare_cached(sql).expect("prepared");
+        statement.query_row([id.as_bytes().as_slice()], |row| row.get(0)).expect("the task is there")
+    }
+}
+
+fn change(connection: &Connection, id: Uuid, version: i64) {
+    let id = id.as_bytes().as_slice();
+    let sql = "update task set version = version + 1, title = ?3 where task_id = ?1 and version = ?2";
+    let changed = connection.prepare_cached(sql).and_then(|mut one| one.execute(params![id, version, "changed"]));
+    assert_eq!(changed.expect("updated"), 1, "a task was at another version");
+    let sql = "insert into task_version (task_id, version, content) values (?1, ?2, ?3)";
+    let added = connection.prepare_cached(sql).and_then(|mut one| one.execute(params![id, version + 1, BODY]));
+    added.expect("inserted");
 }
 
 const BODY: &str = "{\"summary\":\"Step 7 is done, the next one is ready to start.\",\"handoff_next\":\"cargo test -p import step7\\nPrevious session: label:bench\"}";
