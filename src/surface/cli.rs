@@ -5,6 +5,7 @@ pub mod answer;
 pub mod commands;
 pub mod flags;
 pub mod maintain;
+pub mod mcp;
 pub mod serve;
 pub mod setup;
 pub mod text;

@@ -7,6 +7,7 @@ pub mod handler;
 pub mod observed;
 pub mod procedures;
 pub mod prompts;
+pub mod remote;
 pub mod resources;
 mod stdio;
 pub mod tools;
@@ -44,11 +45,11 @@ pub type Opener = Box<dyn Fn() -> crate::error::Result<Open> + Send + Sync>;
 /// Serves until end of input, SIGINT, SIGTERM or a closed output; returns the exit code within 2 seconds after that.
 ///
 /// A thread may still be waiting in a read of standard input then: the process ends all the same when `main` returns.
-pub async fn serve_stdio(opener: Opener, environment: Vec<(String, String)>) -> ExitCode {
+pub async fn serve_stdio(handler: Handler) -> ExitCode {
     let end = End::default();
     stdio::end_at_signals(&end);
     let (output, written) = stdio::output(end.clone());
-    serve(Handler::new(opener, environment), stdio::input(), output, end.clone()).await;
+    serve(handler, stdio::input(), output, end.clone()).await;
     tokio::select! {
         _ = written => {}
         () = end.passed(LEAVING) => tracing::warn!("left without having written everything: the client does not read"),
