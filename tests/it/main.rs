@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
 mod arguments;
+mod bridge;
 mod cli;
 mod conflict;
 mod docs;
@@ -12,6 +13,7 @@ mod ground;
 mod handoff;
 mod history;
 mod house;
+mod http;
 mod identity;
 mod list;
 mod lists;

@@ -115,6 +115,7 @@ pub struct Server {
     output: BufReader<ChildStdout>,
     write_context: String,
     last_id: i64,
+    folder: Option<tempfile::TempDir>,
 }
 
 impl Server {
@@ -123,7 +124,8 @@ impl Server {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program runs");
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut server = Self { child, input, output, write_context: write_context.to_owned(), last_id: 0 };
+        let mut server =
+            Self { child, input, output, write_context: write_context.to_owned(), last_id: 0, folder: None };
         let hello = server.request(
             "initialize",
             &json!({
@@ -137,6 +139,11 @@ impl Server {
         server
     }
 
+    /// Keeps a folder for as long as it runs.
+    pub fn keep(&mut self, folder: tempfile::TempDir) {
+        self.folder = Some(folder);
+    }
+
     /// Writes one message.
     pub fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().expect("the input is open");
@@ -145,11 +152,8 @@ impl Server {
     }
 
     /// Writes the call of a tool; answers its id.
-    pub fn send_call(&mut self, tool: &str, mut arguments: Value) -> i64 {
-        let writes = ["task_create", "task_update", "task_takeover", "memory_add", "message_send"];
-        if writes.contains(&tool) && arguments.get("write_context").is_none() {
-            arguments["write_context"] = json!(self.write_context);
-        }
+    pub fn send_call(&mut self, tool: &str, arguments: Value) -> i64 {
+        let arguments = with_profile(tool, arguments, &self.write_context);
         self.last_id += 1;
         let id = self.last_id;
         self.send(&json!({
@@ -202,6 +206,29 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Tools that need the `write_context`.
+const WRITES: [&str; 5] = ["task_create", "task_update", "task_takeover", "memory_add", "message_send"];
+
+/// The arguments, with the profile's string where the tool needs it and it is not given.
+pub fn with_profile(tool: &str, mut arguments: Value, write_context: &str) -> Value {
+    if WRITES.contains(&tool) && arguments.get("write_context").is_none() {
+        arguments["write_context"] = json!(write_context);
+    }
+    arguments
+}
+
+/// Whoever calls tools with the profile at hand, whatever the way in.
+pub trait Agent: Send {
+    /// Calls a tool: its answer, or the text of its refusal.
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String>;
+}
+
+impl Agent for Server {
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
+        Self::call(self, tool, arguments)
     }
 }
 
