@@ -4,6 +4,7 @@ mod answers;
 mod credential;
 mod failures;
 mod front;
+mod headers;
 mod tls;
 
 use std::path::Path;

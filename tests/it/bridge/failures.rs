@@ -125,6 +125,16 @@ fn a_server_that_was_never_reached_wrote_nothing_and_says_so() {
 }
 
 #[test]
+fn a_name_that_cannot_be_resolved_says_so() {
+    let place = Place::new();
+    let bridge = Bridge::to_url("https://heyaira.invalid").in_project("ledger");
+    let refused = bridge.start(&place.write_context).call("memory_add", json!({"kind": "fact", "summary": "s"}));
+    let expected =
+        "unavailable: the HeyAira server at https://heyaira.invalid cannot be reached: its name cannot be resolved";
+    assert!(refused.as_ref().expect_err("no server").starts_with(expected), "{refused:?}");
+}
+
+#[test]
 fn pages_of_others_are_told_without_their_text() {
     let place = Place::new();
     let page = "<html><title>Sign in</title>evil-words</html>";

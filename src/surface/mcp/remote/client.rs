@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 use serde_json::Value;
+use ureq::config::Config;
 use ureq::tls::{RootCerts, TlsConfig};
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, Error, Proxy, Timeout};
 
 use crate::domain::session::Observed;
@@ -20,6 +23,18 @@ use crate::surface::http::headers::{
     CONNECTION, HARNESS, INSTANCE, KEY, MODEL, NAMED_SESSION, SESSION, decoded, encoded,
 };
 use crate::surface::mcp::remote::address::Address;
+
+/// Names as the system resolves them. The library tells a name that cannot be resolved as any failure of input or
+/// output; here it must be known that nothing was sent.
+#[derive(Debug)]
+struct Names;
+
+impl Resolver for Names {
+    fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+        let resolved = DefaultResolver::default().resolve(uri, config, timeout);
+        resolved.map_err(|error| if matches!(error, Error::Io(_)) { Error::HostNotFound } else { error })
+    }
+}
 
 /// How long a connection may take: its name, the way there, TLS.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -88,7 +103,7 @@ impl Client {
             .max_idle_age(IDLE)
             .user_agent(concat!("heyaira/", env!("CARGO_PKG_VERSION")))
             .build();
-        Self { agent: config.into(), address }
+        Self { agent: Agent::with_parts(config, DefaultConnector::default(), Names), address }
     }
 
     /// Where the server is.
@@ -186,7 +201,6 @@ fn failed(error: &Error) -> Outcome {
         Error::Io(error) => match error.kind() {
             ErrorKind::ConnectionRefused => unreached("the connection was refused"),
             ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => unreached("there is no way to it"),
-            ErrorKind::NotFound => unreached("its name cannot be resolved"),
             _ => error.get_ref().and_then(|inner| inner.downcast_ref()).and_then(not_trusted).unwrap_or_else(broken),
         },
         _ => broken(),
