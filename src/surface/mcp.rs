@@ -65,7 +65,8 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let transport = LineTransport::new(reader, writer, end.clone(), GIVING_UP);
-    let subscriptions = Arc::clone(handler.subscriptions());
+    let calls = Arc::clone(handler.calls());
+    let subscriptions = calls.subscriptions();
     let served = async {
         // A client that only asks what this is and leaves, ends the handshake with an error that is none.
         match Preparing(handler).serve(transport).await {
@@ -83,6 +84,10 @@ where
         () = end.passed(GIVING_UP) => tracing::warn!("left while calls were still running"),
         () = closed => {}
     }
-    // What watches the database must not hold its file when the process leaves.
-    subscriptions.close().await;
+    // Nothing may hold the database when the process leaves, and what is still at it must not hold the process.
+    tokio::select! {
+        () = subscriptions.close() => {}
+        () = end.passed(GIVING_UP) => {}
+    }
+    calls.let_go();
 }

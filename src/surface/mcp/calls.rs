@@ -37,6 +37,9 @@ pub trait Calls: Send + Sync {
     /// The subscriptions to the database behind this way.
     fn subscriptions(&self) -> &Arc<Subscriptions>;
 
+    /// Lets go of the database at the end, as far as no call is at it: whoever still holds this way does not matter then.
+    fn let_go(&self) {}
+
     /// What the caller told beside the message, and the environment it is read in.
     fn surroundings(&self, request: &Extensions) -> Surroundings<'_>;
 }
@@ -96,6 +99,13 @@ impl Calls for Opening {
 
     fn subscriptions(&self) -> &Arc<Subscriptions> {
         &self.subscriptions
+    }
+
+    fn let_go(&self) {
+        // Held by a call that is opening: then the process does not wait for that.
+        if let Ok(mut open) = self.shared.open.try_lock() {
+            *open = None;
+        }
     }
 
     fn surroundings(&self, _: &Extensions) -> Surroundings<'_> {

@@ -61,6 +61,11 @@ impl Handler {
         self.calls.subscriptions()
     }
 
+    /// The way to the operations.
+    pub(super) fn calls(&self) -> &Arc<dyn Calls> {
+        &self.calls
+    }
+
     fn way<'w>(&'w self, context: &'w RequestContext<RoleServer>) -> resources::Way<'w> {
         resources::Way { calls: self.calls.as_ref(), request: &context.extensions, entries: self.entries }
     }

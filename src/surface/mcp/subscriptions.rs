@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::ErrorData;
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
-use tokio::task::JoinHandle;
+use tokio::sync::{Notify, RwLock};
+use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use crate::domain::text;
@@ -34,21 +34,22 @@ pub type Source = Box<dyn Fn() -> Result<Service> + Send + Sync>;
 
 /// All subscriptions to one database in this process.
 pub struct Subscriptions {
-    source: Arc<Source>,
     /// How many there may be in all.
     most: usize,
     desk: Mutex<Desk>,
     /// There are new ones, whose tasks may have changed since their states were read.
     joined: Notify,
+    /// Shared by all who are at the database.
+    reading: Arc<RwLock<()>>,
 }
 
-#[derive(Default)]
 struct Desk {
-    closed: bool,
-    /// The next number; later ones are larger.
-    next: u64,
+    /// None once the subscriptions were ended: nothing here holds the database open then.
+    source: Option<Arc<Source>>,
+    /// The last number; later ones are larger.
+    last: u64,
     subscribers: HashMap<u64, Subscribed>,
-    watcher: Option<JoinHandle<()>>,
+    watcher: Option<AbortHandle>,
 }
 
 struct Subscribed {
@@ -86,7 +87,9 @@ pub struct Due {
 impl Subscriptions {
     /// None yet; at most so many addresses in all.
     pub fn new(source: Source, most: usize) -> Self {
-        Self { source: Arc::new(source), most, desk: Mutex::default(), joined: Notify::new() }
+        let source = Some(Arc::new(source));
+        let desk = Mutex::new(Desk { source, last: 0, subscribers: HashMap::new(), watcher: None });
+        Self { most, desk, joined: Notify::new(), reading: Arc::default() }
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
@@ -102,11 +105,11 @@ impl Subscriptions {
         Subscriber { all: Arc::clone(self), number, wake }
     }
 
-    /// Ends all subscriptions, and the watching before it returns.
+    /// Ends all subscriptions for ever; nobody is at the database any more when it returns.
     pub async fn close(&self) {
         let watcher = {
             let mut desk = self.desk();
-            desk.closed = true;
+            desk.source = None;
             for (_, subscribed) in desk.subscribers.drain() {
                 subscribed.wake.notify_one();
             }
@@ -114,9 +117,9 @@ impl Subscriptions {
         };
         if let Some(watcher) = watcher {
             watcher.abort();
-            // Aborted: there is nothing to know of its end but that it came.
-            let _ = watcher.await;
         }
+        // Also for one that was aborted before and has not come to its end.
+        drop(self.reading.write().await);
     }
 
     /// The states of tasks; one that is no longer there has none.
@@ -135,13 +138,19 @@ impl Subscriptions {
         &self,
         work: impl FnOnce(&Service) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let source = Arc::clone(&self.source);
-        let job = tokio::task::spawn_blocking(move || work(&source()?));
+        let reading = Arc::clone(&self.reading).read_owned().await;
+        let source = self.desk().source.clone().ok_or_else(closing)?;
+        let job = tokio::task::spawn_blocking(move || {
+            let answer = source().and_then(|service| work(&service));
+            drop((source, reading));
+            answer
+        });
         job.await.map_err(|_| Refusal::internal(&"a look at subscribed tasks panicked"))?
     }
 
     /// Watches for as long as somebody wants something: whoever takes the last wish away aborts this.
     async fn watch(self: Arc<Self>) {
+        let _reading = Arc::clone(&self.reading).read_owned().await;
         loop {
             let Err(refusal) = self.follow().await;
             // Deleted, replaced or unreadable: what is there after a while is compared with what was told.
@@ -173,15 +182,15 @@ impl Subscriptions {
 
 impl Desk {
     fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next
+        self.last += 1;
+        self.last
     }
 
     /// The tasks that are wanted, and the number that only later wishes exceed.
     fn wanted(&self) -> (Vec<Uuid>, u64) {
         let wanted = self.subscribers.values().flat_map(|subscribed| subscribed.wanted.values());
         let tasks: HashSet<Uuid> = wanted.filter_map(|wanted| wanted.task.map(|(task, _)| task)).collect();
-        (tasks.into_iter().collect(), self.next)
+        (tasks.into_iter().collect(), self.last)
     }
 
     /// Marks what differs from what was told. Later wishes know younger states than these.
@@ -206,8 +215,7 @@ impl Desk {
 
     /// Adds all wishes of a subscriber or none.
     fn add(&mut self, subscriber: u64, wishes: Vec<Wish>, most: usize) -> Result<()> {
-        let closing = || Refusal::new(Code::Unavailable, "the server is about to end", "Subscribe at the next one.");
-        let subscribed = self.subscribers.get(&subscriber).ok_or_else(closing)?;
+        let subscribed = self.subscribers.get(&subscriber).filter(|_| self.source.is_some()).ok_or_else(closing)?;
         let new = wishes.iter().filter(|wish| !subscribed.wanted.contains_key(&wish.uri)).count();
         check(subscribed.wanted.len() + new, ADDRESSES, "client")?;
         // A stream counts also where it asks for nothing that can be told.
@@ -233,6 +241,10 @@ impl Desk {
             watcher.abort();
         }
     }
+}
+
+fn closing() -> Refusal {
+    Refusal::new(Code::Unavailable, "the server is about to end", "Subscribe at the next one.")
 }
 
 fn check(count: usize, most: usize, whose: &str) -> Result<()> {
@@ -268,7 +280,7 @@ impl Subscriber {
         let mut desk = self.all.desk();
         desk.add(self.number, wishes, self.all.most)?;
         if desk.watcher.is_none() && !desk.wanted().0.is_empty() {
-            desk.watcher = Some(tokio::spawn(Arc::clone(&self.all).watch()));
+            desk.watcher = Some(tokio::spawn(Arc::clone(&self.all).watch()).abort_handle());
         }
         drop(desk);
         self.all.joined.notify_one();
@@ -297,6 +309,7 @@ impl Subscriber {
         loop {
             {
                 let mut desk = self.all.desk();
+                desk.source.as_ref()?;
                 let mut wanted = desk.subscribers.get_mut(&self.number)?.wanted.iter_mut();
                 if let Some((uri, wanted)) = wanted.find(|(_, wanted)| wanted.due) {
                     wanted.due = false;
