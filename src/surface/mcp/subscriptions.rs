@@ -233,9 +233,15 @@ impl Desk {
         Ok(())
     }
 
+    /// True while anything that can change is wanted.
+    fn is_needed(&self) -> bool {
+        let mut wanted = self.subscribers.values().flat_map(|subscribed| subscribed.wanted.values());
+        wanted.any(|wanted| wanted.task.is_some())
+    }
+
     /// Ends the watching when nobody wants a task any more.
     fn rest(&mut self) {
-        if self.wanted().0.is_empty()
+        if !self.is_needed()
             && let Some(watcher) = self.watcher.take()
         {
             watcher.abort();
@@ -279,7 +285,7 @@ impl Subscriber {
     pub fn add(&self, wishes: Vec<Wish>) -> Result<()> {
         let mut desk = self.all.desk();
         desk.add(self.number, wishes, self.all.most)?;
-        if desk.watcher.is_none() && !desk.wanted().0.is_empty() {
+        if desk.watcher.is_none() && desk.is_needed() {
             desk.watcher = Some(tokio::spawn(Arc::clone(&self.all).watch()).abort_handle());
         }
         drop(desk);
