@@ -1,19 +1,26 @@
 //! Streams of 2026-07-28 where the library alone stands before the handler, as it does over HTTP.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use heyaira::surface::mcp::end::End;
+use heyaira::surface::mcp::handler::Handler;
 use heyaira::surface::mcp::transport::LineTransport;
 use http_body_util::{BodyExt, Full};
-use rmcp::ServiceExt;
+use rmcp::model::{
+    ErrorData, ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
+    UnsubscribeRequestParams,
+};
+use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::Notify;
 
 use super::home::Home;
-use super::wire::{MODERN, modern_meta};
+use super::wire::{LEGACY, MODERN, Wire, modern_meta};
 
 const HANGS: Duration = Duration::from_mins(1);
 const UPDATED: &str = "notifications/resources/updated";
@@ -38,24 +45,49 @@ fn listen(id: i64, uri: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params})
 }
 
+/// A connection to a server that the library serves as it is.
+struct Lines {
+    to: DuplexStream,
+    from: tokio::io::Lines<BufReader<DuplexStream>>,
+}
+
+impl Lines {
+    fn over(server: impl ServerHandler) -> Self {
+        let (to, reader) = tokio::io::duplex(64 * 1024);
+        let (writer, from) = tokio::io::duplex(64 * 1024);
+        let transport = LineTransport::new(reader, writer, End::default(), Duration::from_secs(1));
+        tokio::spawn(async move { server.serve(transport).await.expect("a client").waiting().await });
+        Self { to, from: BufReader::new(from).lines() }
+    }
+
+    async fn send(&mut self, message: &Value) {
+        self.to.write_all(format!("{message}\n").as_bytes()).await.expect("an open pipe");
+    }
+
+    /// Waits until so many look at the database.
+    async fn subscribed(&self, home: &Home, watchers: usize) {
+        let until = Instant::now() + HANGS;
+        while home.open().service.store.watchers() != watchers {
+            assert!(Instant::now() < until, "never subscribed");
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = tokio::time::timeout(HANGS, self.from.next_line()).await.expect("a line in time");
+        serde_json::from_str(&line.expect("an open pipe").expect("a line")).expect("a message")
+    }
+}
+
 #[tokio::test]
 async fn a_stream_that_was_not_prepared_is_told_once_at_its_beginning() {
     let home = Home::new().await;
     let (id, uri) = task(&home).await;
-    let (mut to, reader) = tokio::io::duplex(64 * 1024);
-    let (writer, from) = tokio::io::duplex(64 * 1024);
-    let transport = LineTransport::new(reader, writer, End::default(), Duration::from_secs(1));
-    let handler = home.handler();
-    let served = tokio::spawn(async move { handler.serve(transport).await.expect("a client").waiting().await });
-    let mut lines = BufReader::new(from).lines();
-    let mut next = async || {
-        let line = tokio::time::timeout(HANGS, lines.next_line()).await.expect("a line in time");
-        serde_json::from_str::<Value>(&line.expect("an open pipe").expect("a line")).expect("a message")
-    };
+    let mut lines = Lines::over(home.handler());
     for (id, uri) in [(7, uri.as_str()), (8, "heyaira://other/task/8e287857")] {
-        to.write_all(format!("{}\n", listen(id, uri)).as_bytes()).await.expect("an open pipe");
-        assert_eq!(next().await["method"], json!(ACKNOWLEDGED));
-        let message = next().await;
+        lines.send(&listen(id, uri)).await;
+        assert_eq!(lines.next().await["method"], json!(ACKNOWLEDGED));
+        let message = lines.next().await;
         if id == 7 {
             assert_eq!((&message["method"], &message["params"]["uri"]), (&json!(UPDATED), &json!(uri)), "{message}");
         } else {
@@ -63,9 +95,93 @@ async fn a_stream_that_was_not_prepared_is_told_once_at_its_beginning() {
         }
     }
     say(&home, &id).await;
-    assert_eq!(next().await["params"]["uri"], json!(uri));
-    drop(to);
-    served.await.expect("no panic").expect("a peaceful end");
+    assert_eq!(lines.next().await["params"]["uri"], json!(uri));
+}
+
+/// A server whose answer to a subscription takes its time.
+struct Slow {
+    handler: Handler,
+    answers: Arc<Notify>,
+}
+
+impl ServerHandler for Slow {
+    fn get_info(&self) -> ServerConfig {
+        self.handler.get_info()
+    }
+
+    #[expect(deprecated, reason = "clients with a handshake know no other way")]
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let subscribed = self.handler.subscribe(request, context).await;
+        self.answers.notified().await;
+        subscribed
+    }
+
+    #[expect(deprecated, reason = "clients with a handshake know no other way")]
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.handler.unsubscribe(request, context).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.handler.read_resource(request, context).await
+    }
+}
+
+#[tokio::test]
+async fn a_change_while_a_subscription_is_being_answered_is_told_after_the_answer() {
+    let home = Home::new().await;
+    let (id, uri) = task(&home).await;
+    let mut other = Wire::legacy(home.handler()).await;
+    assert_eq!(other.ask("resources/subscribe", json!({"uri": uri})).await["result"], json!({}));
+    let answers = Arc::new(Notify::new());
+    let mut lines = Lines::over(Slow { handler: home.handler(), answers: Arc::clone(&answers) });
+    let client = json!({"name": "test-client", "version": "1.0"});
+    let hello = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client});
+    lines.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})).await;
+    assert_eq!(lines.next().await["id"], json!(1));
+    lines.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": {"uri": uri}})).await;
+    lines.subscribed(&home, 2).await;
+    // By the time that the other was told of three changes, this one would have been told as well.
+    for _ in 0..3 {
+        say(&home, &id).await;
+        assert_eq!(other.message().await["method"], json!(UPDATED));
+    }
+    answers.notify_one();
+    let first = lines.next().await;
+    assert_eq!((&first["id"], &first["result"]), (&json!(2), &json!({})), "{first}");
+    assert_eq!(lines.next().await["method"], json!(UPDATED));
+    // The same for one that was ended meanwhile: then it is not told at all.
+    for id in [3, 4] {
+        let method = if id == 3 { "resources/unsubscribe" } else { "resources/subscribe" };
+        lines.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {"uri": uri}})).await;
+    }
+    assert_eq!(lines.next().await["id"], json!(3));
+    lines.subscribed(&home, 2).await;
+    for _ in 0..3 {
+        say(&home, &id).await;
+        assert_eq!(other.message().await["method"], json!(UPDATED));
+    }
+    lines.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "resources/unsubscribe", "params": {"uri": uri}})).await;
+    assert_eq!(lines.next().await["id"], json!(5));
+    answers.notify_one();
+    assert_eq!(lines.next().await["id"], json!(4));
+    let read = json!({"jsonrpc": "2.0", "id": 6, "method": "resources/read", "params": {"uri": uri}});
+    for _ in 0..3 {
+        lines.send(&read).await;
+        let answer = lines.next().await;
+        assert_eq!(answer["id"], json!(6), "{answer}");
+    }
 }
 
 #[tokio::test]
