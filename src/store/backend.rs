@@ -205,6 +205,12 @@ impl Store {
         Ok((connection, self.inner.opened.clone(), self.inner.commits.subscribe()))
     }
 
+    /// Writes what is waiting and closes the file, as far as nobody is at it. For the end of the process: whoever still
+    /// holds the store cannot write any more.
+    pub fn close(&self) {
+        self.inner.close();
+    }
+
     /// How many watch this store for changes.
     pub fn watchers(&self) -> usize {
         self.inner.commits.receiver_count()
@@ -379,13 +385,19 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic: {}", text.unwrap_or("without words"))
 }
 
-impl Drop for Inner {
+impl Inner {
     /// Waits for the writer to close the file, which moves the log into it: a process that ended before that would
     /// leave the last writes in a second file. Not for ever, as the writer may be waiting for another process.
-    fn drop(&mut self) {
+    fn close(&self) {
         lock(&self.idle).clear();
         self.queue.close();
         let _ = lock(&self.closed).recv_timeout(CLOSING);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 

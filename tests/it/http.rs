@@ -5,3 +5,4 @@ mod health;
 mod same;
 pub mod served;
 mod start;
+mod streams;
