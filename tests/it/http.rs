@@ -2,6 +2,7 @@
 
 mod auth;
 mod health;
+mod log;
 mod same;
 pub mod served;
 mod start;

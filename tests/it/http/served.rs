@@ -52,9 +52,13 @@ impl Served {
     }
 
     /// Runs a command that prints where it listens.
-    pub fn run(mut command: std::process::Command) -> Self {
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null()).spawn().expect("it runs");
+    pub fn run(command: std::process::Command) -> Self {
+        Self::run_with(command, Stdio::null())
+    }
+
+    /// The same, with its standard error going there.
+    pub fn run_with(mut command: std::process::Command, stderr: Stdio) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).stdin(Stdio::null()).spawn().expect("it runs");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("no JSON ({error}): {line}"));
@@ -76,6 +80,11 @@ impl Served {
     /// A client with a token.
     pub fn client_with(&self, token: &str) -> Client {
         Client::new(&self.address, Some(token))
+    }
+
+    /// Its standard error, where it is kept.
+    pub fn stderr(&mut self) -> Option<&mut std::process::ChildStderr> {
+        self.child.stderr.as_mut()
     }
 
     /// Kills the process at once.
@@ -125,25 +134,19 @@ impl Client {
 
     /// One request and its answer; `None` if the server is gone.
     pub fn ask(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Option<Reply> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\n");
+        let mut lines = vec![format!("{method} {path} HTTP/1.1")];
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            head += &format!("Host: {}\r\n", self.address);
+            lines.push(format!("Host: {}", self.address));
         }
-        let token = self.token.iter().map(|token| ("Authorization", format!("Bearer {token}")));
-        for (name, value) in token {
-            head += &format!("{name}: {value}\r\n");
-        }
-        for (name, value) in self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())) {
-            head += &format!("{name}: {value}\r\n");
-        }
-        for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
-        }
+        lines.extend(self.token.iter().map(|token| format!("Authorization: Bearer {token}")));
+        lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
         if method == "POST" {
-            head += &format!("Content-Length: {}\r\n", body.len());
+            lines.push(format!("Content-Length: {}", body.len()));
         }
+        let head = lines.join("\r\n");
         let stream = self.connected()?;
-        write!(stream.get_mut(), "{head}\r\n{body}").ok()?;
+        write!(stream.get_mut(), "{head}\r\n\r\n{body}").ok()?;
         read_reply(stream, method)
     }
 
