@@ -214,24 +214,3 @@ fn a_subscriber_leaves_in_time_and_leaves_one_closed_file() {
         assert!(!place.database().with_extension("db-wal").exists(), "round {round}");
     }
 }
-
-/// What a waiting subscriber costs: it is told of nothing here, so all it does is to look.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_waiting_subscriber_costs_next_to_nothing() {
-    let place = Place::new();
-    let task = place.task("Watched");
-    let mut one = Subscriber::start(&place, LEGACY);
-    one.subscribe(&format!("heyaira://ledger/task/{task}"));
-    let used = |pid: u32| -> u64 {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
-        let after_name = stat.rsplit(')').next().expect("fields");
-        after_name.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("ticks")).sum()
-    };
-    let before = used(one.child.id());
-    let nothing = one.messages.recv_timeout(Duration::from_secs(3));
-    assert!(nothing.is_err(), "{nothing:?}");
-    let ticks = used(one.child.id()) - before;
-    // Of 300 that one core has in that time.
-    assert!(ticks <= 15, "{ticks} hundredths of a second in three");
-}
