@@ -144,7 +144,8 @@ async fn unknown_methods_are_told_and_known_ones_with_wrong_parameters_too() {
     let mut wire = Wire::legacy(home.handler()).await;
     for (method, params, code) in [
         ("tools/destroy", json!({}), -32601),
-        ("resources/subscribe", json!({"uri": "heyaira://procedures/work-contract"}), -32601),
+        ("logging/setLevel", json!({"level": "info"}), -32601),
+        ("resources/subscribe", json!({"uri": 7}), -32602),
         ("resources/read", json!({"uri": 7}), -32602),
         ("prompts/get", json!({}), -32602),
         ("prompts/get", json!({"name": "take-over-session", "arguments": "x"}), -32602),
