@@ -22,6 +22,7 @@ use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::operation::{Connection, Service};
+use crate::surface::mcp::calls::Calls;
 use crate::surface::mcp::end::End;
 use crate::surface::mcp::handler::Handler;
 use crate::surface::mcp::subscriptions::streams::Preparing;
@@ -67,7 +68,6 @@ where
 {
     let transport = LineTransport::new(reader, writer, end.clone(), GIVING_UP);
     let calls = Arc::clone(handler.calls());
-    let subscriptions = calls.subscriptions();
     let served = async {
         // A client that only asks what this is and leaves, ends the handshake with an error that is none.
         match Preparing(handler).serve(transport).await {
@@ -77,7 +77,7 @@ where
     };
     let closed = async {
         end.begun().await;
-        subscriptions.close().await;
+        close(calls.as_ref()).await;
         std::future::pending::<()>().await;
     };
     tokio::select! {
@@ -87,8 +87,15 @@ where
     }
     // Nothing may hold the database when the process leaves, and what is still at it must not hold the process.
     tokio::select! {
-        () = subscriptions.close() => {}
+        () = close(calls.as_ref()) => {}
         () = end.passed(GIVING_UP) => {}
     }
     calls.let_go();
+}
+
+/// Ends all subscriptions, where there can be some.
+async fn close(calls: &dyn Calls) {
+    if let Some(subscriptions) = calls.subscriptions() {
+        subscriptions.close().await;
+    }
 }

@@ -34,8 +34,8 @@ pub trait Calls: Send + Sync {
     /// The project that the message speaks to.
     fn project<'c>(&'c self, request: &'c Extensions) -> BoxFuture<'c, Result<String>>;
 
-    /// The subscriptions to the database behind this way.
-    fn subscriptions(&self) -> &Arc<Subscriptions>;
+    /// The subscriptions to the database behind this way; `None` where it is too far away to be watched.
+    fn subscriptions(&self) -> Option<&Arc<Subscriptions>>;
 
     /// Lets go of the database at the end, as far as no call is at it: whoever still holds this way does not matter then.
     fn let_go(&self) {}
@@ -97,8 +97,8 @@ impl Calls for Opening {
         Box::pin(self.shared.guarded(pinned))
     }
 
-    fn subscriptions(&self) -> &Arc<Subscriptions> {
-        &self.subscriptions
+    fn subscriptions(&self) -> Option<&Arc<Subscriptions>> {
+        Some(&self.subscriptions)
     }
 
     fn let_go(&self) {

@@ -23,6 +23,7 @@ use crate::surface::mcp::remote::address::Address;
 use crate::surface::mcp::remote::client::{Call, Client, Outcome};
 use crate::surface::mcp::remote::credential::Credential;
 use crate::surface::mcp::remote::keys::{Ending, Key, Keys};
+use crate::surface::mcp::subscriptions::Subscriptions;
 
 /// How long a call may take with all its repetitions: a server's own limit of 30 seconds, and the way there and back.
 const PATIENCE: Duration = Duration::from_secs(35);
@@ -82,6 +83,10 @@ impl Calls for Remote {
     fn project<'c>(&'c self, _: &'c Extensions) -> BoxFuture<'c, Result<String>> {
         let shared = Arc::clone(&self.shared);
         Box::pin(apart(PATIENCE + GRACE, move || shared.pinned().map(|pinned| pinned.project)))
+    }
+
+    fn subscriptions(&self) -> Option<&Arc<Subscriptions>> {
+        None
     }
 
     fn surroundings(&self, _: &Extensions) -> Surroundings<'_> {

@@ -55,7 +55,11 @@ fn lists_prompts_resources_and_wrong_calls_are_answered_to_the_byte() {
         call("memory_add", json!({"kind": "fact", "summary": "s", "write_context": "other@00000000#aaaaaaaaaaaaaaaa"})),
         call("task_get", json!({"task_id": id})),
     ] {
-        let here = local.request(method, &params).to_string();
+        let mut here: Value = local.request(method, &params);
+        if let Some(resources) = here.pointer_mut("/result/capabilities/resources").and_then(Value::as_object_mut) {
+            assert_eq!(resources.remove("subscribe"), Some(json!(true)), "offered here");
+        }
+        let here = here.to_string();
         let mut there: Value = bridge.request(method, &params);
         // The answers are to the same request; only its number counts on.
         there["id"] = serde_json::from_str::<Value>(&here).expect("a message")["id"].clone();
@@ -66,6 +70,22 @@ fn lists_prompts_resources_and_wrong_calls_are_answered_to_the_byte() {
             "{method} {}",
             &params.to_string()[..80.min(params.to_string().len())]
         );
+    }
+}
+
+/// Changes on a server elsewhere are not watched: subscriptions are neither offered nor taken.
+#[test]
+fn a_bridge_offers_no_subscriptions_and_refuses_them() {
+    let place = Place::new();
+    let (_served, mut bridge) = bridged(&place);
+    let found = bridge.request("server/discover", &modern(json!({})));
+    assert_eq!(found["result"]["capabilities"]["resources"], json!({}), "{found}");
+    let uri = json!({"uri": "heyaira://procedures/work-contract"});
+    let listen = modern(json!({"notifications": {"resourceSubscriptions": [uri["uri"]]}}));
+    for (method, params) in
+        [("resources/subscribe", uri.clone()), ("resources/unsubscribe", uri), ("subscriptions/listen", listen)]
+    {
+        assert_eq!(bridge.request(method, &params)["error"]["code"], -32601, "{method}");
     }
 }
 
