@@ -72,7 +72,11 @@ pub struct Told(pub Code);
 
 /// An answer.
 pub fn given(answer: &Value) -> Response {
-    json(StatusCode::OK, answer.to_string())
+    // Not by way of `Display`, which goes through a formatter piece by piece and takes twice as long.
+    match serde_json::to_vec(answer) {
+        Ok(body) => json(StatusCode::OK, body),
+        Err(error) => Denied::from(Refusal::internal(&error)).into_response(),
+    }
 }
 
 /// A body of JSON.

@@ -18,23 +18,24 @@ use crate::surface::http::answer::Told;
 use crate::surface::http::body::Lent;
 
 /// What the log says of a call.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Named {
-    caller: String,
-    project: String,
-    tool: Option<&'static str>,
-    reads: bool,
+    connection: Arc<Connection>,
+    entry: Option<&'static Entry>,
 }
 
 impl Named {
     /// Who called what.
-    pub fn of(connection: &Connection, entry: Option<&'static Entry>) -> Self {
-        Self {
-            caller: connection.caller.clone(),
-            project: connection.pinned.as_ref().map(|pinned| pinned.project.clone()).unwrap_or_default(),
-            tool: entry.map(|entry| entry.name),
-            reads: entry.is_none_or(|entry| entry.effect == Effect::Reads),
-        }
+    pub fn of(connection: &Arc<Connection>, entry: Option<&'static Entry>) -> Self {
+        Self { connection: Arc::clone(connection), entry }
+    }
+
+    fn project(&self) -> &str {
+        self.connection.pinned.as_ref().map_or("", |pinned| pinned.project.as_str())
+    }
+
+    fn reads(&self) -> bool {
+        self.entry.is_none_or(|entry| entry.effect == Effect::Reads)
     }
 }
 
@@ -65,9 +66,9 @@ fn log(method: &Method, route: Option<&MatchedPath>, response: &Response, began:
     let status = response.status();
     let (route, micros) = (route.map_or("", MatchedPath::as_str), began.elapsed().as_micros());
     let code = response.extensions().get::<Told>().map_or("ok", |told| told.0.as_str());
-    let (caller, project) = named.map_or(("", ""), |named| (named.caller.as_str(), named.project.as_str()));
-    let tool = named.and_then(|named| named.tool).unwrap_or_default();
-    let quiet = status.is_success() && named.is_none_or(|named| named.reads);
+    let (caller, project) = named.map_or(("", ""), |named| (named.connection.caller.as_str(), named.project()));
+    let tool = named.and_then(|named| named.entry).map_or("", |entry| entry.name);
+    let quiet = status.is_success() && named.is_none_or(Named::reads);
     if quiet {
         tracing::debug!(%method, route, status = status.as_u16(), code, caller, project, tool, micros, "served");
     } else {

@@ -95,7 +95,8 @@ pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environm
         let agent = variable(Some("AI_AGENT")).and_then(agent_name);
         return Observed { harness: agent, ..Observed::default() };
     };
-    let known = CLIENTS.iter().find(|one| name.to_ascii_lowercase().starts_with(one.starts));
+    let begins = |with: &str| name.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
+    let known = CLIENTS.iter().find(|one| begins(one.starts));
     let shown = known.map_or(name, |known| known.harness);
     let harness = word(shown).map(|shown| match word(version) {
         Some(version) => format!("{shown} {version}"),
