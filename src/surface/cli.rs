@@ -4,6 +4,7 @@
 pub mod answer;
 pub mod commands;
 pub mod flags;
+pub mod limits;
 pub mod maintain;
 pub mod serve;
 pub mod setup;
