@@ -5,6 +5,7 @@ pub mod answer;
 pub mod api;
 pub mod body;
 pub mod caller;
+pub mod connection;
 pub mod connections;
 pub mod gate;
 pub mod health;
@@ -12,6 +13,7 @@ pub mod mcp;
 pub mod peers;
 pub mod places;
 pub mod router;
+pub mod wire;
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
