@@ -19,11 +19,10 @@ use crate::surface::http::answer::Denied;
 
 /// Bodies up to this size need no reservation: the number of connections bounds them.
 const SMALL: usize = 64 * 1024;
+/// How many values a larger body may hold: each takes many times its length once it is parsed, and no call needs them.
+const VALUES: usize = 65_536;
 /// The unit of reservations, in bytes.
 const UNIT: usize = 1024;
-/// How much of a body that is too large is read and dropped, as a multiple of the limit, so that a client that sends
-/// all before it reads gets the answer and not a broken connection.
-const DROPPED: usize = 4;
 
 /// Room for large bodies.
 pub struct Room {
@@ -51,11 +50,15 @@ impl Room {
         let deadline = Instant::now() + self.patience;
         let declared = declared(headers);
         if declared.is_some_and(|length| length > self.most) {
-            return Err(self.refused(body, deadline).await);
+            return Err(self.too_large());
         }
-        let needed = declared.unwrap_or(self.most);
-        let room = if needed > SMALL { Some(self.reserve(needed, deadline).await?) } else { None };
-        self.collect(body, declared.unwrap_or(0), deadline).await.map(|bytes| Whole { bytes, _room: room })
+        let expected = declared.unwrap_or(0);
+        let mut room = if expected > SMALL { Some(self.reserve(expected, deadline).await?) } else { None };
+        let bytes = self.collect(body, expected, &mut room, deadline).await?;
+        if bytes.len() > SMALL && values(&bytes) > VALUES {
+            return Err(too_many());
+        }
+        Ok(Whole { bytes, _room: room })
     }
 
     async fn reserve(&self, bytes: usize, deadline: Instant) -> Result<OwnedSemaphorePermit, Denied> {
@@ -68,7 +71,13 @@ impl Room {
         })
     }
 
-    async fn collect(&self, mut body: Body, expected: usize, deadline: Instant) -> Result<Bytes, Denied> {
+    async fn collect(
+        &self,
+        mut body: Body,
+        expected: usize,
+        room: &mut Option<OwnedSemaphorePermit>,
+        deadline: Instant,
+    ) -> Result<Bytes, Denied> {
         let mut first: Option<Bytes> = None;
         let mut more = BytesMut::new();
         let mut length = 0;
@@ -78,7 +87,11 @@ impl Room {
             };
             length += data.len();
             if length > self.most {
-                return Err(self.refused(body, deadline).await);
+                return Err(self.too_large());
+            }
+            if length > SMALL && room.is_none() {
+                // Nobody said how long it will be.
+                *room = Some(self.reserve(self.most, deadline).await?);
             }
             match first.take() {
                 None if more.is_empty() => first = Some(data),
@@ -92,24 +105,37 @@ impl Room {
         Ok(first.unwrap_or_else(|| more.freeze()))
     }
 
-    /// Drops the rest of a body that is too large, as far as that is worth it.
-    async fn refused(&self, mut body: Body, deadline: Instant) -> Denied {
-        let mut left = self.most.saturating_mul(DROPPED);
-        while let Ok(Some(Ok(frame))) = timeout_at(deadline, body.frame()).await {
-            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
-            if left == 0 {
-                break;
-            }
-        }
+    /// The rest is not read into memory, and not by the next request either: the connection ends.
+    fn too_large(&self) -> Denied {
         let message = format!("the body has more than {} bytes, the limit of a request", grouped(self.most));
         let next = "Send less, or split it over several tasks or memories. Nothing was written.";
-        Refusal::new(Code::TooLarge, message, next).into()
+        Denied::from(Refusal::new(Code::TooLarge, message, next)).closing()
     }
 
     fn too_slow(&self) -> Denied {
         let message = format!("the body did not arrive within {} seconds", self.patience.as_secs());
-        Denied::invalid(StatusCode::REQUEST_TIMEOUT, message, "Send it again, faster. Nothing was written.")
+        Denied::invalid(StatusCode::REQUEST_TIMEOUT, message, "Send it again, faster. Nothing was written.").closing()
     }
+}
+
+/// At least as many values as JSON has, counted without parsing: each but the first stands behind one of these.
+fn values(json: &[u8]) -> usize {
+    let (mut count, mut quoted, mut escaped) = (0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' | b':' if !quoted => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+fn too_many() -> Denied {
+    let message = format!("the body holds more than {} values, the limit of a request", grouped(VALUES));
+    Refusal::new(Code::TooLarge, message, "Send less, or split it over several calls. Nothing was written.").into()
 }
 
 fn declared(headers: &HeaderMap) -> Option<usize> {
