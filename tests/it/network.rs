@@ -6,3 +6,4 @@ mod client;
 mod ends;
 mod floods;
 mod heads;
+mod tokens;
