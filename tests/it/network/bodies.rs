@@ -86,6 +86,7 @@ fn oversize_bodies_are_told_so_whatever_the_client_still_sends() {
             let (sent, answer) = pour(&mut client, piece, 64);
             let message = answer.expect("the answer is there, after all was sent").refused(413, "too_large");
             println!("{}: {message} ({sent} MiB sent)", headers.trim());
+            assert_eq!(sent, 64, "the connection was not broken under a client that was still sending");
             assert_eq!(client.rest(), "");
         }
     });
