@@ -3,11 +3,13 @@
 
 pub mod answer;
 pub mod commands;
+pub mod connect;
 pub mod flags;
 pub mod limits;
 pub mod maintain;
 pub mod serve;
 pub mod setup;
+pub mod start;
 pub mod text;
 
 use std::ffi::OsString;

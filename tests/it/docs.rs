@@ -34,23 +34,22 @@ fn fields(entry: &Entry, text: &mut String) {
     }
     let _ = writeln!(text, "| argument | type | |\n| --- | --- | --- |");
     for (name, field) in rows {
-        let field = schema::settled(field);
         let mut notes: Vec<String> = Vec::new();
-        if schema::is_required(&entry.schema, name, &field, true) {
+        if schema::is_required(&entry.schema, name, field, true) {
             notes.push("required".to_owned());
-        } else if schema::has(&field, "x-agents-must") {
+        } else if schema::has(field, "x-agents-must") {
             notes.push("required of agents".to_owned());
         }
-        if schema::has(&field, "x-people") {
-            notes.push("command line only".to_owned());
+        if schema::has(field, "x-people") {
+            notes.push("command line and plain HTTP only".to_owned());
         }
-        let words = schema::words(&field);
+        let words = schema::words(field);
         if !words.is_empty() {
             notes.push(words.join(", "));
         }
         let comment = field.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        let _ = writeln!(text, "| `{name}` | {} | {}{notes} |", schema::kind(&field), comment.replace('|', "\\|"));
+        let _ = writeln!(text, "| `{name}` | {} | {}{notes} |", schema::kind(field), comment.replace('|', "\\|"));
     }
 }
 
@@ -78,6 +77,14 @@ fn generated_docs_of_the_command_line_are_current() {
     root.build();
     describe(&mut root, "heyaira", &mut text);
     check("cli.md", &text);
+}
+
+#[test]
+fn generated_docs_of_plain_http_are_current() {
+    let description = heyaira::surface::http::openapi::description();
+    let text = serde_json::to_string_pretty(&description).expect("JSON");
+    assert!(!text.contains("\"x-check\"") && !text.contains("\"x-wire\""), "words of our own");
+    check("openapi.json", &format!("{text}\n"));
 }
 
 fn describe(command: &mut clap::Command, path: &str, text: &mut String) {

@@ -1,13 +1,16 @@
 //! The body of a request: whole, within its size and its time. Must never hold more memory for all callers together
 //! than the limits say, nor hang on a sender that stops.
 
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
+use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -23,6 +26,8 @@ const SMALL: usize = 64 * 1024;
 const VALUES: usize = 65_536;
 /// The unit of reservations, in bytes.
 const UNIT: usize = 1024;
+/// How long the rest of a small body that nobody wants is waited for, so that its connection can go on.
+const DROPPING: Duration = Duration::from_millis(200);
 
 /// Room for large bodies.
 pub struct Room {
@@ -105,7 +110,7 @@ impl Room {
         Ok(first.unwrap_or_else(|| more.freeze()))
     }
 
-    /// The rest is not read into memory, and not by the next request either: the connection ends.
+    /// The rest is not waited for: the connection ends.
     fn too_large(&self) -> Denied {
         let message = format!("the body has more than {} bytes, the limit of a request", grouped(self.most));
         let next = "Send less, or split it over several tasks or memories. Nothing was written.";
@@ -136,6 +141,55 @@ fn values(json: &[u8]) -> usize {
 fn too_many() -> Denied {
     let message = format!("the body holds more than {} values, the limit of a request", grouped(VALUES));
     Refusal::new(Code::TooLarge, message, "Send less, or split it over several calls. Nothing was written.").into()
+}
+
+/// A body that its lender can take back: an answer may come before its end, and the next request is behind it.
+#[derive(Clone)]
+pub struct Lent(Arc<Mutex<Body>>);
+
+impl Lent {
+    /// Lends a body.
+    pub fn new(body: Body) -> Self {
+        Self(Arc::new(Mutex::new(body)))
+    }
+
+    /// Reads and drops what is left of it. False if that is not worth it: then the connection must end.
+    pub async fn drop_rest(mut self) -> bool {
+        let deadline = Instant::now() + DROPPING;
+        let mut left = SMALL;
+        while let Ok(frame) = timeout_at(deadline, self.frame()).await {
+            let Some(frame) = frame else {
+                return true;
+            };
+            let length = frame.ok().and_then(|frame| frame.into_data().ok()).map_or(0, |data| data.len());
+            let Some(less) = left.checked_sub(length) else {
+                return false;
+            };
+            left = less;
+        }
+        false
+    }
+}
+
+impl http_body::Body for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        let mut body = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Pin::new(&mut *body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
+    }
 }
 
 fn declared(headers: &HeaderMap) -> Option<usize> {

@@ -8,12 +8,14 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONNECTION, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, Request};
+use http_body::Body as _;
 
 use crate::operation::{Connection, Effect, Entry};
 use crate::surface::http::Server;
 use crate::surface::http::answer::Told;
+use crate::surface::http::body::Lent;
 
 /// What the log says of a call.
 #[derive(Clone, Debug)]
@@ -41,11 +43,17 @@ pub async fn pass(State(server): State<Arc<Server>>, request: Request<Body>, nex
     let began = Instant::now();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let mut response = match server.places.check(request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
+    let (parts, body) = request.into_parts();
+    let (body, asks) = (Lent::new(body), parts.headers.contains_key(EXPECT));
+    let mut response = match server.places.check(&parts.uri, &parts.headers) {
+        Ok(()) => next.run(Request::from_parts(parts, Body::new(body.clone()))).await,
         Err(denied) => denied.into_response(),
     };
     let headers = response.headers_mut();
+    // A client that asked whether to send is not told to go on for nothing.
+    if !body.is_end_stream() && (headers.contains_key(CONNECTION) || asks || !body.drop_rest().await) {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     log(&method, route.as_ref(), &response, began);

@@ -80,3 +80,29 @@ fn more_addresses_than_are_remembered_take_no_memory() {
     println!("4200 addresses: {} to {} KiB anonymous", before.anonymous, after.anonymous);
     assert!(after.anonymous < before.anonymous + 8 * 1024);
 }
+
+#[test]
+fn who_has_no_token_is_told_so_before_a_body_is_sent() {
+    let served = Served::start(Place::new(), &[]);
+    let bare = |headers: &str| format!("POST /api/ledger/server_identity HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
+    for headers in [
+        "Content-Length: 1000000\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "Content-Length: 9\r\nExpect: 100-continue\r\n",
+    ] {
+        let mut client = served.client();
+        client.send(bare(headers));
+        let answer = client.answer().expect("an answer");
+        answer.refused(401, "unauthenticated");
+        assert_eq!(answer.header("connection"), Some("close"), "what comes next is no request");
+        assert_eq!(client.rest(), "");
+    }
+    let mut small = served.client();
+    for _ in 0..3 {
+        small.send(bare("Content-Length: 2\r\n"));
+        small.send("{}");
+        let answer = small.answer().expect("an answer");
+        answer.refused(401, "unauthenticated");
+        assert_eq!(answer.header("connection"), None, "a small body is read, and the connection goes on");
+    }
+}
