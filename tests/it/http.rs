@@ -6,3 +6,4 @@ mod log;
 mod same;
 pub mod served;
 mod start;
+mod streams;

@@ -107,7 +107,7 @@ fn without_ids(text: &str) -> String {
             word.push(character);
             continue;
         }
-        let is_id = word.len() >= 8 && word.contains(|one: char| one.is_ascii_digit());
+        let is_id = word.len() >= 8 && word.contains(|one: char| one.is_ascii_hexdigit());
         shown.push_str(if is_id { "#" } else { &word });
         shown.push(character);
         word.clear();
