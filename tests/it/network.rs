@@ -6,4 +6,5 @@ mod client;
 mod ends;
 mod floods;
 mod heads;
+mod streams;
 mod tokens;
