@@ -7,6 +7,7 @@ pub mod connect;
 pub mod flags;
 pub mod limits;
 pub mod maintain;
+pub mod mcp;
 pub mod serve;
 pub mod setup;
 pub mod start;

@@ -8,6 +8,7 @@ pub mod caller;
 pub mod connection;
 pub mod connections;
 pub mod gate;
+pub mod headers;
 pub mod health;
 pub mod mcp;
 pub mod openapi;
