@@ -47,7 +47,6 @@ impl Operation for ProjectCreate {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let new = Project {
@@ -100,7 +99,6 @@ impl Operation for ProjectList {
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let projects: Vec<Value> = project::list(context.transaction).await?.iter().map(shown).collect();
@@ -122,7 +120,6 @@ impl Operation for ProjectShow {
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = load(context, &self.project).await?;
@@ -161,7 +158,6 @@ impl Operation for ProjectSet {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.project).await?;
@@ -216,7 +212,6 @@ impl Operation for ProjectArchive {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.project).await?;
@@ -243,7 +238,6 @@ impl Operation for ProjectPurge {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = load(context, &self.project).await?;
@@ -275,7 +269,6 @@ impl Operation for ProfileShow {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = load(context, &self.project).await?;
@@ -307,7 +300,6 @@ impl Operation for ProfileRotate {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.project).await?;

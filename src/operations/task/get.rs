@@ -12,7 +12,9 @@ use crate::domain::session::{self, Observed};
 use crate::domain::task::{Content, Task, short_id};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, Part, Section, cost_of, cost_of_parts, put_texts, rooms, rows_within};
+use crate::operations::budget::{
+    self, Part, Section, cost_of, cost_of_fields, cost_of_parts, put_texts, rooms, rows_within,
+};
 use crate::operations::message::{Waiting, waiting};
 use crate::operations::task::load;
 use crate::store::version::{self, Version};
@@ -41,7 +43,6 @@ impl Operation for TaskGet {
     const NAME: &'static str = "task_get";
     const COMMAND: &'static str = "task get";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
         let has = |name: &str| given.contains_key(name);
@@ -123,22 +124,22 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     let Shown { task, content, version, author } = &shown;
     let read_on = ReadOn::new(task, *version);
     let mut answer = head(&shown);
-    let kept = version::last_receipt(context.transaction, task.task_id, *version).await?;
+    let found = version::receipts(context.transaction, task.task_id, *version).await?;
+    let (kept, receipts) = found.map_or((None, 0), |(last, count)| (Some(last), count));
     let messages = if author.is_none() { waiting(context, task.task_id).await? } else { Waiting::NONE };
-    let receipts = version::receipts(context.transaction, task.task_id, *version).await?;
     answer.insert("receipts".to_owned(), json!(receipts));
 
     let names = names(content);
-    let texts: Vec<Part<'_>> = content.texts().into_iter().map(|(name, text)| Part { name, text }).collect();
+    let texts: Vec<Part<'_>> = content.texts().into_iter().map(|(name, text)| Part::of(name, text)).collect();
     let receipt = |room| kept.as_ref().map(|kept| receipt_in_short(kept, &read_on, true, room));
     let sections = [
         Section { cost: cost_of_parts(&names), least: 900, most: NAMES },
-        Section { cost: cost_of(&json!(content.tags)), least: 500, most: 1_200 },
+        Section { cost: budget::cost_of_texts(&content.tags), least: 500, most: 1_200 },
         messages.section(),
         Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_750, most: 3_000 },
         Section { cost: cost_of_parts(&texts), least: 200 * texts.len(), most: usize::MAX },
     ];
-    let spent = cost_of(&Value::Object(answer.clone())) + OVERHEAD;
+    let spent = cost_of_fields(&answer) + OVERHEAD;
     let [for_names, for_tags, for_messages, for_receipt, for_texts] =
         rooms(budget::ANSWER.saturating_sub(spent), &sections);
 
@@ -166,9 +167,8 @@ pub(crate) const NAMES: usize = 5_000;
 
 /// The short texts, which are cut last.
 pub(crate) fn names(content: &Content) -> Vec<Part<'_>> {
-    let mut names =
-        vec![Part { name: "title", text: &content.title }, Part { name: "summary", text: &content.summary }];
-    names.extend(content.owner.as_ref().map(|owner| Part { name: "owner", text: owner }));
+    let mut names = vec![Part::of("title", &content.title), Part::of("summary", &content.summary)];
+    names.extend(content.owner.as_ref().map(|owner| Part::of("owner", owner)));
     names
 }
 
@@ -214,14 +214,15 @@ fn put_tags(
     room: usize,
     read_on: &ReadOn,
 ) {
+    if budget::cost_of_texts(&content.tags) <= room {
+        answer.insert("tags".to_owned(), json!(content.tags));
+        return;
+    }
     let tags: Vec<Value> = content.tags.iter().map(|tag| json!(tag)).collect();
     let rest = read_on.field("tags");
     let said = cost_of(&budget::cut(tags.len(), tags.len(), &rest));
-    let is_whole = cost_of(&json!(tags)) <= room;
-    let (shown, left) = rows_within(tags, if is_whole { room } else { room.saturating_sub(said + 14) });
-    if left > 0 {
-        cut.insert("tags".to_owned(), budget::cut(shown.len(), shown.len() + left, &rest));
-    }
+    let (shown, left) = rows_within(tags, room.saturating_sub(said + 14));
+    cut.insert("tags".to_owned(), budget::cut(shown.len(), shown.len() + left, &rest));
     answer.insert("tags".to_owned(), Value::Array(shown));
 }
 
@@ -259,11 +260,10 @@ pub(crate) fn receipt_in_short(kept: &KeptReceipt, read_on: &ReadOn, whole: bool
     let parts = fields.iter().filter_map(|(name, text)| {
         let repeats = matches!(*name, "completed_work" | "next_step" | "blockers");
         let text = text.as_deref().filter(|text| !text.is_empty() && (whole || !repeats))?;
-        Some(Part { name, text })
+        Some(Part::of(name, text))
     });
     let parts: Vec<Part<'_>> = parts.collect();
-    let fixed: Map<String, Value> = answer.clone().into_iter().chain(marks.clone()).collect();
-    let mut room = room.saturating_sub(cost_of(&Value::Object(fixed)));
+    let mut room = room.saturating_sub(cost_of_fields(&answer) + cost_of_fields(&marks) - 2);
     if cost_of_parts(&parts) > room {
         room = room.saturating_sub(CUT);
     }

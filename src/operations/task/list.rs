@@ -72,7 +72,6 @@ impl Operation for TaskList {
     const NAME: &'static str = "task_list";
     const COMMAND: &'static str = "task list";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(mut self, context: &mut Context<'_>) -> Result<Value> {
         let (now, project) = (context.now, context.project()?.clone());

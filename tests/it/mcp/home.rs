@@ -214,7 +214,6 @@ impl Operation for GatePass {
     const NAME: &'static str = "gate_pass";
     const COMMAND: &'static str = "gate pass";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(self, _: &mut Context<'_>) -> Result<Value> {
         let number = usize::try_from(self.gate).expect("a number");
@@ -232,7 +231,6 @@ impl Operation for Fault {
     const NAME: &'static str = "fault";
     const COMMAND: &'static str = "fault";
     const EFFECT: Effect = Effect::Adds;
-    type Answer = Value;
 
     async fn run(self, _: &mut Context<'_>) -> Result<Value> {
         panic!("a fault with a secret text");
@@ -247,7 +245,6 @@ impl Operation for Echo {
     const NAME: &'static str = "echo";
     const COMMAND: &'static str = "echo";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let Observed { harness, model, session_ref } = context.observed;
