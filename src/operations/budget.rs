@@ -27,6 +27,15 @@ impl Cost {
         self.tokens.push(character);
     }
 
+    /// Adds the small plain letters at the beginning of a text, many at once; answers what comes behind them.
+    fn add_letters<'t>(&mut self, text: &'t str) -> &'t str {
+        let letters = text.bytes().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(text.len());
+        let (letters, rest) = text.split_at(letters);
+        self.bytes += letters.len();
+        self.tokens.push_letters(letters.as_bytes());
+        rest
+    }
+
     fn add_escaped(&mut self, character: char) {
         match character {
             '\n' => self.escaped(&['n']),
@@ -53,7 +62,13 @@ impl Cost {
 /// What a text costs inside an answer.
 pub fn cost_of_text(text: &str) -> usize {
     let mut cost = Cost::default();
-    text.chars().for_each(|character| cost.add(character));
+    let mut rest = text;
+    while !rest.is_empty() {
+        rest = cost.add_letters(rest);
+        let mut characters = rest.chars();
+        characters.next().into_iter().for_each(|character| cost.add(character));
+        rest = characters.as_str();
+    }
     cost.total()
 }
 

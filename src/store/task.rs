@@ -168,6 +168,9 @@ fn ambiguous(reference: &str, tasks: &[Task]) -> Refusal {
 
 /// The smallest and largest UUID that start with the hex digits of `reference`.
 fn range_of(reference: &str) -> (Uuid, Uuid) {
+    if let Ok(whole) = Uuid::parse_str(reference) {
+        return (whole, whole);
+    }
     let digits: String = reference.chars().filter(char::is_ascii_hexdigit).take(32).collect();
     let filled = |fill: &str| {
         let hex = format!("{digits}{}", fill.repeat(32 - digits.len()));

@@ -63,7 +63,7 @@ impl Operation for TaskGet {
         if let Some(since) = self.since_version {
             return changes::since(context, &task, since).await;
         }
-        let shown = shown(context, &task, self.version).await?;
+        let shown = shown(context, task, self.version).await?;
         match self.field {
             Some(field) => piece::of(context, &shown, &field, self.offset.unwrap_or(0)).await,
             None => whole(context, shown).await,
@@ -82,21 +82,28 @@ fn check_exists(task: &Task, name: &str, version: Option<i64>) -> Result<()> {
     }
 }
 
+/// A task at one of its versions.
 struct Shown {
     task: Task,
-    content: Content,
     version: i64,
-    author: Option<Version>,
+    /// What it said then and who wrote that, unless it is the current version.
+    past: Option<(Content, Version)>,
 }
 
-async fn shown(context: &mut Context<'_>, task: &Task, version: Option<i64>) -> Result<Shown> {
-    let number = version.unwrap_or(task.version);
-    if number == task.version {
-        return Ok(Shown { content: task.content.clone(), version: number, task: task.clone(), author: None });
+impl Shown {
+    fn content(&self) -> &Content {
+        self.past.as_ref().map_or(&self.task.content, |(content, _)| content)
     }
-    let found = version::content_at(context.transaction, task.task_id, number).await?;
-    let (content, author) = found.ok_or_else(|| Refusal::internal(&"a version is missing from history"))?;
-    Ok(Shown { content, version: number, task: task.clone(), author: Some(author) })
+}
+
+async fn shown(context: &mut Context<'_>, task: Task, version: Option<i64>) -> Result<Shown> {
+    let version = version.unwrap_or(task.version);
+    if version == task.version {
+        return Ok(Shown { task, version, past: None });
+    }
+    let past = version::content_at(context.transaction, task.task_id, version).await?;
+    let past = past.ok_or_else(|| Refusal::internal(&"a version is missing from history"))?;
+    Ok(Shown { task, version, past: Some(past) })
 }
 
 /// The calls that read on in a task at one of its versions.
@@ -121,12 +128,13 @@ impl ReadOn {
 }
 
 async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
-    let Shown { task, content, version, author } = &shown;
+    let Shown { task, version, past } = &shown;
+    let content = shown.content();
     let read_on = ReadOn::new(task, *version);
     let mut answer = head(&shown);
     let found = version::receipts(context.transaction, task.task_id, *version).await?;
     let (kept, receipts) = found.map_or((None, 0), |(last, count)| (Some(last), count));
-    let messages = if author.is_none() { waiting(context, task.task_id).await? } else { Waiting::NONE };
+    let messages = if past.is_none() { waiting(context, task.task_id).await? } else { Waiting::NONE };
     answer.insert("receipts".to_owned(), json!(receipts));
 
     let names = names(content);
@@ -158,6 +166,8 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     Ok(Value::Object(answer))
 }
 
+/// How many fields an answer has at most.
+const FIELDS: usize = 28;
 /// What the names of an answer's parts and its `cut` cost.
 const OVERHEAD: usize = 80;
 /// What the object costs that names what was cut.
@@ -174,8 +184,9 @@ pub(crate) fn names(content: &Content) -> Vec<Part<'_>> {
 
 /// Everything of a fixed size, with the places of the short texts.
 fn head(shown: &Shown) -> Map<String, Value> {
-    let Shown { task, content, version, author } = shown;
-    let mut answer = Map::new();
+    let Shown { task, version, past } = shown;
+    let content = shown.content();
+    let mut answer = Map::with_capacity(FIELDS);
     let mut put = |name: &str, value: Value| answer.insert(name.to_owned(), value);
     put("task_id", json!(task.task_id));
     put("version", json!(version));
@@ -189,7 +200,7 @@ fn head(shown: &Shown) -> Map<String, Value> {
     put("parent", json!(content.parent));
     put("depends_on", json!(content.depends_on.iter().map(|id| short_id(*id)).collect::<Vec<_>>()));
     put("created", json!(task.created.rfc3339()));
-    match author {
+    match past {
         None => {
             put("updated", json!(task.updated.rfc3339()));
             put("written_by", json!(session::clipped(&task.marks.written_by)));
@@ -197,7 +208,7 @@ fn head(shown: &Shown) -> Map<String, Value> {
                 put("handoff", handoff);
             }
         }
-        Some(author) => {
+        Some((_, author)) => {
             put("written", json!(author.at.rfc3339()));
             put("written_by", json!(session::clipped(author.who())));
             put("connection", json!(author.author.connection));
