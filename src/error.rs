@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// A result whose failure is told to the caller.
-pub type Result<T> = std::result::Result<T, Refusal>;
+pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 
 /// The stable code words of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,21 @@ impl Code {
         }
     }
 
+    /// The status of an HTTP answer.
+    pub const fn http(self) -> u16 {
+        match self {
+            Self::Unauthenticated => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::VersionConflict | Self::IdentityMismatch | Self::NoProject | Self::AmbiguousId => 409,
+            Self::TooLarge => 413,
+            Self::InvalidArgument | Self::SecretRefused | Self::NotAllowed => 422,
+            Self::RateLimited => 429,
+            Self::Damaged | Self::Internal => 500,
+            Self::Unavailable => 503,
+        }
+    }
+
     /// The exit code of the command line.
     pub const fn exit(self) -> u8 {
         match self {
@@ -92,9 +107,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal without details.
+    /// A refusal without details, but that whoever may try again is told when: a minute, where nobody knows better.
     pub fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { code, message: message.into(), next: next.into(), details: Box::default() }
+        let refusal = Self { code, message: message.into(), next: next.into(), details: Box::default() };
+        match code {
+            Code::Unavailable | Code::RateLimited => refusal.with("retry_after_seconds", 60),
+            _ => refusal,
+        }
     }
 
     /// The same refusal with one more detail.

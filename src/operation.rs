@@ -17,6 +17,7 @@ use crate::domain::project::{Instance, Project, short_instance};
 use crate::domain::secret;
 use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
+use crate::domain::token::{Role, Secret};
 use crate::error::{Code, Refusal, Result};
 use crate::store::backend::{Store, Transaction, work};
 use crate::store::{idempotency, project, task};
@@ -41,28 +42,6 @@ pub enum Audience {
     Everyone,
     /// People: command line and page.
     People,
-}
-
-/// What a credential may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Only reads.
-    Read,
-    /// Reads and writes.
-    Write,
-    /// Everything.
-    Admin,
-}
-
-impl Role {
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Admin => "admin",
-        }
-    }
 }
 
 impl Effect {
@@ -164,6 +143,9 @@ pub trait Clock: Send + Sync {
 pub trait Ids: Send + Sync {
     /// A random UUID, version 4.
     fn uuid(&self) -> Uuid;
+
+    /// 32 random bytes that nobody can guess, for secrets: two UUIDs have 244 random bits, a token has 256.
+    fn secret_bytes(&self) -> Result<[u8; 32]>;
 }
 
 /// What every call shares.
@@ -182,8 +164,12 @@ pub struct Service {
 /// Which door a call came in by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// MCP over standard input and output.
+    /// MCP over standard input and output: one client, whose calls follow each other.
     Stdio,
+    /// MCP over HTTP: each message stands alone.
+    Mcp,
+    /// Plain HTTP.
+    Http,
     /// The local command line: a person, who need not type the `write_context` of a project named by hand.
     CommandLine,
 }
@@ -289,6 +275,11 @@ impl Context<'_> {
         }
         Err(Refusal::internal(&format!("no free id in {DRAWS} draws")))
     }
+
+    /// A fresh token.
+    pub fn new_secret(&self) -> Result<Secret> {
+        self.ids.secret_bytes().map(Secret::of)
+    }
 }
 
 /// Runs one operation: checks identity and role, parses, refuses secrets, answers replays, and commits before it answers.
@@ -357,6 +348,7 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
         schema: &entry.schema,
         reads: entry.effect == Effect::Reads,
         by_person: connection.door == Door::CommandLine,
+        whole: matches!(connection.door, Door::CommandLine | Door::Http),
     };
     let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
     // Secrets come first: no later refusal may quote one.

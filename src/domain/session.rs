@@ -12,6 +12,18 @@ pub struct Observed {
     pub session_ref: Option<String>,
 }
 
+impl Observed {
+    /// What is known here, filled up with what is known there.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            harness: self.harness.or(other.harness),
+            model: self.model.or(other.model),
+            session_ref: self.session_ref.or(other.session_ref),
+        }
+    }
+}
+
 /// The longest `session_ref`, in characters.
 pub const SESSION_REF_MAX: usize = 200;
 

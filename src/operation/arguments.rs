@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{handoff, memory, message, project, session, task, text, words};
+use crate::domain::{handoff, memory, message, project, session, task, text, token, words};
 use crate::error::{Code, Refusal, Result};
 use crate::operation::schema;
 
@@ -17,8 +17,10 @@ pub struct Reading<'s> {
     pub schema: &'s Map<String, Value>,
     /// True for an operation that only reads: an empty text counts as not given.
     pub reads: bool,
-    /// True for a person, of whom less is required and who may give more.
+    /// True for a person, of whom less is required.
     pub by_person: bool,
+    /// True where the fields that are not for agents may be given too.
+    pub whole: bool,
 }
 
 impl Reading<'_> {
@@ -50,16 +52,16 @@ impl Reading<'_> {
                 problems.push(name, format!("{name} is missing"));
             }
         }
-        problems.unknown(self.schema, &given, self.by_person);
+        problems.unknown(self.schema, &given, self.whole);
         for problem in between(&checked) {
             problems.push("", problem);
         }
-        problems.into_result(self.schema, self.by_person)?;
+        problems.into_result(self.schema, self.whole)?;
         Ok(checked)
     }
 
     fn counts_as_given(&self, field: &Value, value: &Value) -> bool {
-        let for_others = schema::has(field, "x-people") && !self.by_person;
+        let for_others = schema::has(field, "x-people") && !self.whole;
         // On a list an empty text is no filter, whatever the filter's type.
         let is_blank = self.reads && *value == json!("");
         !(value.is_null() || for_others || is_blank)
@@ -305,8 +307,8 @@ impl Problems {
         None
     }
 
-    fn unknown(&mut self, schema: &Map<String, Value>, given: &Map<String, Value>, by_person: bool) {
-        let known = names(schema, by_person);
+    fn unknown(&mut self, schema: &Map<String, Value>, given: &Map<String, Value>, whole: bool) {
+        let known = names(schema, whole);
         for name in given.keys().filter(|name| !known.contains(&name.as_str())) {
             self.unknown_name("", name, &known);
         }
@@ -323,7 +325,7 @@ impl Problems {
         self.push(name, sentence);
     }
 
-    fn into_result(self, schema: &Map<String, Value>, by_person: bool) -> Result<()> {
+    fn into_result(self, schema: &Map<String, Value>, whole: bool) -> Result<()> {
         if self.found.is_empty() {
             return Ok(());
         }
@@ -331,7 +333,7 @@ impl Problems {
         if sentences.len() == self.over_limit {
             return Err(too_large(&sentences.join(". ")));
         }
-        let known = names(schema, by_person);
+        let known = names(schema, whole);
         let shown = &sentences[..sentences.len().min(PROBLEMS_SHOWN)];
         let mut message = shown.join(". ").replace("?. ", "? ");
         if sentences.len() > shown.len() {
@@ -350,9 +352,9 @@ impl Problems {
     }
 }
 
-fn names(schema: &Map<String, Value>, by_person: bool) -> Vec<&str> {
+fn names(schema: &Map<String, Value>, whole: bool) -> Vec<&str> {
     schema::fields(schema)
-        .filter(|(_, field)| by_person || !schema::has(field, "x-people"))
+        .filter(|(_, field)| whole || !schema::has(field, "x-people"))
         .map(|(name, _)| name.as_str())
         .collect()
 }
@@ -388,6 +390,8 @@ fn check_named(check: &str, given: &str) -> Option<String> {
         "recipient" => message::recipient_problem(given),
         "handoff" => handoff::line_problem(given),
         "slug" => project::slug_problem(given),
+        "token-name" => token::name_problem(given),
+        "expiry" => token::expiry_problem(given),
         "query" => words::query_problem(given),
         // Any words will do; the check marks fields in which an empty text counts as not given.
         "key" => None,

@@ -2,6 +2,7 @@
 //! Must never look at the wall clock or wait for time to pass.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,8 +11,9 @@ use heyaira::domain::project::Instance;
 use heyaira::domain::session::Observed;
 use heyaira::domain::task::{Actor, Content, Task};
 use heyaira::domain::time::Timestamp;
+use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
-use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Role, Service, call};
+use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations::named;
 use heyaira::store::backend::{Store, Work, work};
 use heyaira::store::project::{create_instance, identity};
@@ -69,6 +71,12 @@ impl Ids for SeededIds {
         let bytes = (u128::from(self.next()) << 64 | u128::from(self.next())).to_be_bytes();
         uuid::Builder::from_random_bytes(bytes).into_uuid()
     }
+
+    fn secret_bytes(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        bytes.chunks_exact_mut(8).for_each(|chunk| chunk.copy_from_slice(&self.next().to_be_bytes()));
+        Ok(bytes)
+    }
 }
 
 /// One instance with the project `ledger`.
@@ -125,6 +133,11 @@ impl House {
         let house = Self::open(folder, clock);
         *house.ids.state.lock().expect("free") = *ids.state.lock().expect("free");
         house
+    }
+
+    /// The database's file.
+    pub(crate) fn database(&self) -> &Path {
+        self.service.store.path()
     }
 
     /// Adds a project, through `call`.

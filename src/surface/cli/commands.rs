@@ -7,16 +7,17 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, flags, maintain, setup};
+use crate::surface::cli::{Session, flags, maintain, serve, setup, start};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 9] = [
-    ("start", setup::start),
+const BY_HAND: [(&str, Run); 10] = [
+    ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
     ("mcp", setup::mcp),
+    ("serve", serve::serve),
     ("resume", setup::resume),
     ("doctor", maintain::doctor),
     ("verify", maintain::verify),
@@ -61,6 +62,7 @@ fn grouped(root: Command, group: &str, command: Command) -> Command {
         "message" => "Messages for the owner of a task or a session",
         "handoff" => "Handoffs: check one, print its line",
         "project" => "Projects of this instance",
+        "token" => "Tokens: the credentials of the HTTP surface",
         _ => "",
     };
     let parent = Command::new(group.to_owned()).about(about).subcommand_required(true).arg_required_else_help(true);
@@ -105,7 +107,15 @@ fn with_globals(command: Command) -> Command {
 fn made_by_hand() -> Vec<Command> {
     let text = |name: &'static str| Arg::new(name).value_name(name.to_uppercase()).action(ArgAction::Set);
     vec![
-        Command::new("start").about("Set everything up: database, project, profile; print how to connect a client"),
+        Command::new("start")
+            .about("Set everything up (database, project, profile, token), print how to connect a client, and serve")
+            .args(serve::flags())
+            .arg(
+                Arg::new("no-serve")
+                    .long("no-serve")
+                    .action(ArgAction::SetTrue)
+                    .help("Only set up: clients that start heyaira mcp themselves need no server"),
+            ),
         Command::new("init")
             .about("Create the database")
             .arg(text("resource").long("resource").value_name("URL").help("The canonical URI of the service")),
@@ -120,6 +130,10 @@ fn made_by_hand() -> Vec<Command> {
                     .help("Write it as heyaira.toml into the current folder"),
             ),
         Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client"),
+        Command::new("serve")
+            .about("Serve MCP and plain HTTP on the network, for callers with a token")
+            .args(serve::flags())
+            .arg(serve::auth_flag()),
         Command::new("resume")
             .about("Read everything that is needed to go on from a handoff line")
             .arg(text("line").num_args(1..).action(ArgAction::Append).help("The line, e.g. handoff: 8e287857 v7")),

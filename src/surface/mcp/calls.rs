@@ -1,15 +1,18 @@
-//! Runs operations for one connection: opens the database when it is first needed, and keeps a panic or a hang of one
-//! call from the others. Must never abort a call that may be writing.
+//! The ways from a message to an operation. Must never abort a call that may be writing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+use rmcp::model::Extensions;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::domain::session::Observed;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{self, Entry};
+use crate::surface::mcp::observed::Environment;
+use crate::surface::mcp::subscriptions::{self, Subscriptions};
 use crate::surface::mcp::{Open, Opener};
 
 /// How long the first call may take, which does not know its deadline yet: it opens the database.
@@ -17,18 +20,100 @@ const OPENING: Duration = Duration::from_secs(30);
 /// How much longer than its deadline a call is waited for.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The way from a surface to the operations.
-pub struct Calls {
+/// A way to the operations. `request` is what the transport attached to the message.
+pub trait Calls: Send + Sync {
+    /// Runs one operation to its end, also if the caller goes away.
+    fn call<'c>(
+        &'c self,
+        request: &'c Extensions,
+        entry: &'static Entry,
+        observed: Observed,
+        arguments: Value,
+    ) -> BoxFuture<'c, Result<Value>>;
+
+    /// The project that the message speaks to.
+    fn project<'c>(&'c self, request: &'c Extensions) -> BoxFuture<'c, Result<String>>;
+
+    /// The subscriptions to the database behind this way.
+    fn subscriptions(&self) -> &Arc<Subscriptions>;
+
+    /// Lets go of the database at the end, as far as no call is at it: whoever still holds this way does not matter then.
+    fn let_go(&self) {}
+
+    /// What the caller told beside the message, and the environment it is read in.
+    fn surroundings(&self, request: &Extensions) -> Surroundings<'_>;
+}
+
+/// What is known of a caller apart from its message.
+#[derive(Debug, Default)]
+pub struct Surroundings<'s> {
+    /// The variables with which it started this process, where it did.
+    pub environment: Option<&'s Environment>,
+    /// What it said in so many words, or as the name of its program.
+    pub told: Observed,
+}
+
+/// One connection's way: opens the database when it is first needed, and keeps a panic or a hang of one call from the
+/// others.
+pub struct Opening {
+    shared: Arc<Shared>,
+    environment: Environment,
+    subscriptions: Arc<Subscriptions>,
+}
+
+struct Shared {
     opener: Opener,
     open: Mutex<Option<Open>>,
 }
 
-impl Calls {
+impl Opening {
     /// Nothing is opened yet.
-    pub fn new(opener: Opener) -> Self {
-        Self { opener, open: Mutex::new(None) }
+    pub fn new(opener: Opener, environment: Vec<(String, String)>) -> Self {
+        let shared = Arc::new(Shared { opener, open: Mutex::new(None) });
+        let watched = Arc::clone(&shared);
+        let source = move || watched.opened().map(|open| open.service);
+        let subscriptions = Arc::new(Subscriptions::new(Box::new(source), subscriptions::ADDRESSES));
+        Self { shared, environment: Environment::new(environment), subscriptions }
+    }
+}
+
+impl Calls for Opening {
+    fn call<'c>(
+        &'c self,
+        _: &'c Extensions,
+        entry: &'static Entry,
+        observed: Observed,
+        arguments: Value,
+    ) -> BoxFuture<'c, Result<Value>> {
+        let runtime = Handle::current();
+        Box::pin(self.shared.guarded(move |shared| {
+            let open = shared.opened()?;
+            runtime.block_on(operation::call(&open.service, &open.connection, &observed, entry, arguments))
+        }))
     }
 
+    fn project<'c>(&'c self, _: &'c Extensions) -> BoxFuture<'c, Result<String>> {
+        let pinned = |shared: &Shared| shared.opened()?.connection.pinned.clone().map(|pinned| pinned.project);
+        Box::pin(self.shared.guarded(pinned))
+    }
+
+    fn subscriptions(&self) -> &Arc<Subscriptions> {
+        &self.subscriptions
+    }
+
+    fn let_go(&self) {
+        // Held by a call that is opening: then the process does not wait for that.
+        if let Ok(mut open) = self.shared.open.try_lock() {
+            *open = None;
+        }
+    }
+
+    fn surroundings(&self, _: &Extensions) -> Surroundings<'_> {
+        Surroundings { environment: Some(&self.environment), told: Observed::default() }
+    }
+}
+
+impl Shared {
     /// What is open, or why it cannot be opened. It blocks while it opens.
     fn opened(&self) -> Result<Open> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,30 +125,15 @@ impl Calls {
         open.clone().ok_or_else(|| Refusal::internal(&"nothing was opened"))
     }
 
-    /// Runs one operation to its end, also if the caller goes away.
-    pub async fn call(self: &Arc<Self>, entry: &'static Entry, observed: Observed, arguments: Value) -> Result<Value> {
-        let runtime = Handle::current();
-        self.guarded(move |calls| {
-            let open = calls.opened()?;
-            runtime.block_on(operation::call(&open.service, &open.connection, &observed, entry, arguments))
-        })
-        .await
-    }
-
-    /// The project that the connection is pinned to.
-    pub async fn project(self: &Arc<Self>) -> Result<String> {
-        self.guarded(|calls| calls.opened()?.connection.pinned.clone().map(|pinned| pinned.project)).await
-    }
-
     /// Runs `work` on a thread that may block, so that a long read delays neither other calls nor the end; a panic
     /// becomes `internal`, and what takes too long is no longer waited for.
     async fn guarded<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let calls = Arc::clone(self);
+        let shared = Arc::clone(self);
         let limit = self.limit();
-        let job = tokio::task::spawn_blocking(move || work(&calls));
+        let job = tokio::task::spawn_blocking(move || work(&shared));
         match tokio::time::timeout(limit, job).await {
             Ok(Ok(answer)) => answer,
             // Not its text, which may hold stored text.

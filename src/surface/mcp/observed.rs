@@ -77,19 +77,20 @@ impl Environment {
         Self(variables.into_iter().filter(|(name, _)| VARIABLES.contains(&name.as_str())).collect())
     }
 
-    fn get(&self, name: Option<&str>) -> Option<&str> {
-        self.0.get(name?).map(String::as_str)
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
     }
 }
 
 /// Puts together what `client` (name and version), the metadata of this call and the environment tell.
 ///
 /// The call wins over the environment, which can be older than the session: a client may start a new one and keep
-/// the server.
-pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environment: &Environment) -> Observed {
+/// the server. Over the network there is none: the environment of a server says nothing about its callers.
+pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environment: Option<&Environment>) -> Observed {
+    let variable = |name: Option<&str>| environment?.get(name?);
     let Some((name, version)) = client else {
         // The agent that started this process need not be the one that talks: a name, but no session.
-        let agent = environment.get(Some("AI_AGENT")).and_then(agent_name);
+        let agent = variable(Some("AI_AGENT")).and_then(agent_name);
         return Observed { harness: agent, ..Observed::default() };
     };
     let known = CLIENTS.iter().find(|one| name.to_ascii_lowercase().starts_with(one.starts));
@@ -102,9 +103,9 @@ pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environm
         return Observed { harness, ..Observed::default() };
     };
     let in_calls = known.session_in_call.iter().map(|path| at(meta, path));
-    let mut ids = in_calls.chain([environment.get(known.session_variable)]).flatten();
+    let mut ids = in_calls.chain([variable(known.session_variable)]).flatten();
     let session_ref = ids.find_map(|id| session_ref(known.harness, id));
-    let models = [at(meta, known.model_in_call), environment.get(known.model_variable)];
+    let models = [at(meta, known.model_in_call), variable(known.model_variable)];
     let model = models.into_iter().flatten().find_map(word).map(str::to_owned);
     Observed { harness, model, session_ref }
 }
@@ -115,7 +116,7 @@ fn at<'m>(meta: &'m Map<String, Value>, path: &[&str]) -> Option<&'m str> {
 }
 
 /// A word or few that may stand in a receipt; `None` for anything else.
-fn word(text: &str) -> Option<&str> {
+pub fn word(text: &str) -> Option<&str> {
     let text = text.trim();
     let lawful = !text.chars().any(char::is_control) && !secret::is_own(text);
     let fits = !text.is_empty() && text.chars().count() <= WORD_MAX && lawful;

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use heyaira::domain::project::Instance;
 use heyaira::domain::session::Observed;
 use heyaira::domain::time::Timestamp;
+use heyaira::domain::token::Role;
 use heyaira::error::Result;
-use heyaira::operation::{
-    Clock, Connection, Context, Door, Effect, Entry, Ids, Operation, Pinned, Role, Service, call,
-};
+use heyaira::operation::{Clock, Connection, Context, Door, Effect, Entry, Ids, Operation, Pinned, Service, call};
 use heyaira::operations;
 use heyaira::store::backend::{Store, work};
 use heyaira::store::project;
@@ -36,6 +35,12 @@ struct Random;
 impl Ids for Random {
     fn uuid(&self) -> Uuid {
         Uuid::new_v4()
+    }
+
+    fn secret_bytes(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        bytes.chunks_exact_mut(16).for_each(|chunk| chunk.copy_from_slice(self.uuid().as_bytes()));
+        Ok(bytes)
     }
 }
 
@@ -71,7 +76,12 @@ impl Home {
 
     /// Runs an operation as the owner on the command line.
     pub async fn administer(&self, name: &str, arguments: Value) -> Value {
-        let connection = self.connection("demo", Role::Admin, Door::CommandLine);
+        self.administer_in("demo", name, arguments).await
+    }
+
+    /// The same in another project.
+    pub async fn administer_in(&self, project: &str, name: &str, arguments: Value) -> Value {
+        let connection = self.connection(project, Role::Admin, Door::CommandLine);
         let entry = operations::named(name).expect("an operation");
         call(&self.service, &connection, &Observed::default(), entry, arguments).await.expect("a success")
     }

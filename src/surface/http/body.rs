@@ -1,0 +1,163 @@
+//! The body of a request: whole, within its size and its time. Must never hold more memory for all callers together
+//! than the limits say, nor hang on a sender that stops.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, StatusCode};
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+use crate::domain::text::grouped;
+use crate::error::{Code, Refusal};
+use crate::surface::http::Limits;
+use crate::surface::http::answer::Denied;
+
+/// Bodies up to this size need no reservation: the number of connections bounds them.
+const SMALL: usize = 64 * 1024;
+/// The unit of reservations, in bytes.
+const UNIT: usize = 1024;
+/// How much of a body that nobody wants is read and dropped, as a multiple of the limit.
+const DROPPED: usize = 4;
+/// For how long that is done.
+const DROPPING: Duration = Duration::from_secs(5);
+
+/// Room for large bodies.
+pub struct Room {
+    units: Arc<Semaphore>,
+    most: usize,
+    patience: Duration,
+}
+
+/// A body, and the room that it takes.
+pub struct Whole {
+    /// The bytes.
+    pub bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Room {
+    /// Room within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        let units = limits.bodies_bytes.max(limits.body_bytes).div_ceil(UNIT);
+        Self { units: Arc::new(Semaphore::new(units)), most: limits.body_bytes, patience: limits.body }
+    }
+
+    /// Reads a body to its end.
+    pub async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Whole, Denied> {
+        let deadline = Instant::now() + self.patience;
+        let declared = declared(headers);
+        if declared.is_some_and(|length| length > self.most) {
+            return Err(self.too_large());
+        }
+        let needed = declared.unwrap_or(self.most);
+        let room = if needed > SMALL { Some(self.reserve(needed, deadline).await?) } else { None };
+        self.collect(body, declared.unwrap_or(0), deadline).await.map(|bytes| Whole { bytes, _room: room })
+    }
+
+    async fn reserve(&self, bytes: usize, deadline: Instant) -> Result<OwnedSemaphorePermit, Denied> {
+        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let room = timeout_at(deadline, Arc::clone(&self.units).acquire_many_owned(units)).await;
+        room.ok().and_then(Result::ok).ok_or_else(|| {
+            let message = "other large requests took all the memory that is set aside for them";
+            let busy = Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 5 seconds.");
+            busy.with("retry_after_seconds", 5).into()
+        })
+    }
+
+    async fn collect(&self, mut body: Body, expected: usize, deadline: Instant) -> Result<Bytes, Denied> {
+        let mut first: Option<Bytes> = None;
+        let mut more = BytesMut::new();
+        let mut length = 0;
+        while let Some(frame) = timeout_at(deadline, body.frame()).await.map_err(|_| self.too_slow())? {
+            let Ok(data) = frame.map_err(|_| broken())?.into_data() else {
+                continue;
+            };
+            length += data.len();
+            if length > self.most {
+                return Err(self.too_large());
+            }
+            match first.take() {
+                None if more.is_empty() => first = Some(data),
+                before => {
+                    more.reserve(expected.saturating_sub(more.len()).max(data.len()));
+                    more.extend_from_slice(&before.unwrap_or_default());
+                    more.extend_from_slice(&data);
+                }
+            }
+        }
+        Ok(first.unwrap_or_else(|| more.freeze()))
+    }
+
+    fn too_large(&self) -> Denied {
+        let message = format!("the body has more than {} bytes, the limit of a request", grouped(self.most));
+        let next = "Send less, or split it over several tasks or memories. Nothing was written.";
+        Refusal::new(Code::TooLarge, message, next).into()
+    }
+
+    fn too_slow(&self) -> Denied {
+        let message = format!("the body did not arrive within {} seconds", self.patience.as_secs());
+        Denied::invalid(StatusCode::REQUEST_TIMEOUT, message, "Send it again, faster. Nothing was written.")
+    }
+}
+
+/// A body that its lender can take back: whoever answers before the end of a body must still read it, or the
+/// connection breaks and the answer with it, as a client that sends all before it reads sees only the break.
+#[derive(Clone)]
+pub struct Lent(Arc<Mutex<Body>>);
+
+impl Lent {
+    /// Lends a body.
+    pub fn new(body: Body) -> Self {
+        Self(Arc::new(Mutex::new(body)))
+    }
+
+    /// Reads and drops what is left of it, as far as that is worth it.
+    pub async fn drop_rest(mut self, limits: &Limits) {
+        let deadline = Instant::now() + DROPPING;
+        let mut left = limits.body_bytes.saturating_mul(DROPPED);
+        while let Ok(Some(Ok(frame))) = timeout_at(deadline, self.frame()).await {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+            if left == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl http_body::Body for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        let mut body = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Pin::new(&mut *body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
+    }
+}
+
+fn declared(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn broken() -> Denied {
+    let message = "the body broke off or is badly framed";
+    Denied::invalid(StatusCode::BAD_REQUEST, message, "Send it again, whole. Nothing was written.")
+}

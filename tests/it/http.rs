@@ -1,0 +1,9 @@
+//! The network surface: the real program, real sockets.
+
+mod auth;
+mod health;
+mod log;
+mod same;
+pub mod served;
+mod start;
+mod streams;
