@@ -28,3 +28,7 @@ docs:
 # One table of speeds; takes a while the first time.
 bench *ARGUMENTS:
     cargo bench --bench table -- {{ARGUMENTS}}
+
+# One table of the network: requests per second and processor time, beside axum, rmcp and the driver alone.
+bench-http *ARGUMENTS:
+    cargo bench --bench http -- {{ARGUMENTS}}

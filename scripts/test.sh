@@ -55,8 +55,9 @@ tests/clients/run.sh target/debug/heyaira
 if [ "$which_tests" = all ]; then
     step "long tests"
     cargo test --locked -- --ignored
-    step "benchmark, quick"
+    step "benchmarks, quick"
     cargo bench --locked --bench table -- --quick
+    cargo bench --locked --bench http -- --quick
 fi
 
 step "all passed"
