@@ -59,6 +59,9 @@ enter_work() {
   keep_work=no
   background=()
   work=$(mktemp -d)
+  # What programs keep for their user stays out of the home of whoever runs this.
+  export HOME=$work/home
+  mkdir "$HOME"
   trap leave_work EXIT
   # Out of the repository: a heyaira.toml pinned there is not meant for these sessions.
   cd "$work"

@@ -23,6 +23,8 @@ import {
 
 const INSPECTOR = join(dirname(fileURLToPath(import.meta.url)), 'node_modules', '.bin', 'mcp-inspector');
 const CALL_TIMEOUT_MS = 30_000;
+// Listed with its check of the schemas.
+const TOOLS = 'tools/list';
 const EXIT_OK = 0;
 const EXIT_TOOL_ERROR = 5;
 
@@ -33,9 +35,11 @@ const SESSIONS = [
 
 function sessionOf({ name, era }) {
   return sessionOver(async (method, params = {}) => {
-    const args = ['--cli', '--protocol-era', era, '--format', 'json', '--method', method, ...flagsFor(params)];
+    const flags = method === TOOLS ? ['--strict'] : flagsFor(params);
+    const args = ['--cli', '--protocol-era', era, '--format', 'json', '--method', method, ...flags];
     const { code, stdout, stderr } = await run(INSPECTOR, [...args, ...serverOf(name)]);
     assert.ok([EXIT_OK, EXIT_TOOL_ERROR].includes(code), `${method} ended with exit code ${code}: ${stderr}`);
+    if (method === TOOLS) assert.equal(stderr, '', 'what it has to say about the schemas of the tools');
     const { result } = JSON.parse(stdout);
     assert.equal(code, result.isError ? EXIT_TOOL_ERROR : EXIT_OK, `exit code of ${method}`);
     return result;
