@@ -10,7 +10,7 @@ use crate::domain::secret;
 use crate::domain::session::{Observed, session_ref_problem};
 
 /// The longest name, version or model that is believed, in characters.
-const WORD_MAX: usize = 80;
+pub const WORD_MAX: usize = 80;
 
 /// A client that is known: how its programs call themselves and where they say more.
 struct Client {
