@@ -2,6 +2,8 @@
 
 mod auth;
 mod health;
+mod log;
 mod same;
 pub mod served;
 mod start;
+mod streams;

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
 mod arguments;
+mod bridge;
 mod cli;
 mod conflict;
 mod docs;
@@ -19,6 +20,7 @@ mod lists;
 mod mcp;
 mod memory;
 mod message;
+mod network;
 mod program;
 mod project;
 mod races;

@@ -7,17 +7,18 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde_json::Value;
 
 use crate::domain::text::quoted;
 use crate::error::Refusal;
-use crate::operation::{Door, Entry};
+use crate::operation::{Connection, Door, Entry};
 use crate::operations;
 use crate::surface::http::Server;
 use crate::surface::http::answer::{self, Denied};
 use crate::surface::http::caller::{self, Caller, Project};
 use crate::surface::http::gate::Named;
+use crate::surface::http::headers::{CONNECTION, NAMED_SESSION, encoded};
 
 /// The operations that are served: those of one project.
 pub fn served() -> impl Iterator<Item = &'static Entry> {
@@ -48,8 +49,22 @@ async fn ask(server: &Server, project: &str, tool: &str, request: Request<Body>)
     let entry = served().find(|entry| entry.name == tool);
     let answer = answered(server, &caller, &parts.headers, body, entry.ok_or(tool)).await;
     let mut response = answer.map_or_else(IntoResponse::into_response, |answer| answer::given(&answer));
+    tell_bridge(&caller.connection, response.headers_mut());
     response.extensions_mut().insert(Named::of(&caller.connection, entry));
     Ok(response)
+}
+
+/// What a bridge needs to know of its connection before its next call.
+fn tell_bridge(connection: &Connection, told: &mut HeaderMap) {
+    if connection.door != Door::Bridge {
+        return;
+    }
+    let session = connection.named_session();
+    for (name, text) in [(CONNECTION, Some(connection.id.as_str())), (NAMED_SESSION, session.as_deref())] {
+        if let Some(value) = text.and_then(|text| HeaderValue::from_str(&encoded(text)).ok()) {
+            told.insert(name, value);
+        }
+    }
 }
 
 async fn answered(
@@ -77,8 +92,17 @@ fn arguments(body: &[u8]) -> Result<Value, Denied> {
     }
     serde_json::from_slice(body).map_err(|error| {
         // Not the parser's own words, which may quote the body.
-        let place = format!("line {} column {}", error.line(), error.column());
-        let message = format!("the body is no JSON, as seen at {place}");
+        let words = error.to_string();
+        let what = if words.contains("recursion limit") {
+            "is nested deeper than 127 levels"
+        } else if words.contains("surrogate") || words.contains("hex escape") {
+            "holds half of a surrogate pair (\\ud800 to \\udfff alone)"
+        } else if words.contains("number out of range") {
+            "holds a number that is too large"
+        } else {
+            "is no JSON"
+        };
+        let message = format!("the body {what}, as seen at line {} column {}", error.line(), error.column());
         Denied::invalid(StatusCode::BAD_REQUEST, message, "Send one JSON object. Nothing was written.")
     })
 }
@@ -90,7 +114,7 @@ fn check_media(headers: &HeaderMap) -> Result<(), Denied> {
         let next = "Send the header Content-Type: application/json. Nothing was written.";
         return Err(Denied::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, next));
     }
-    let mut accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    let mut accepted = headers.get_all(ACCEPT).iter().map(|value| value.to_str().unwrap_or_default()).peekable();
     let takes_json = |list: &str| list.split(',').any(|one| is_json(one) || is_any(one));
     if accepted.peek().is_some() && !accepted.any(takes_json) {
         let next = "Send the header Accept: application/json, or none. Nothing was written.";

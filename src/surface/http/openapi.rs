@@ -11,7 +11,7 @@ use crate::domain::session::SESSION_REF_MAX;
 use crate::error::Code;
 use crate::operation::{Effect, Entry, schema};
 use crate::surface::http::{answer, api};
-use crate::surface::mcp::observed::WORD_MAX;
+use crate::surface::mcp::observed::{PROGRAM_MAX, WORD_MAX};
 
 static DESCRIPTION: LazyLock<String> = LazyLock::new(|| description().to_string());
 
@@ -51,9 +51,10 @@ pub fn description() -> Value {
                     "schema": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,62}$"},
                 },
                 "session": header("HeyAira-Session", &text(SESSION_REF_MAX), "The caller's session, <harness>:<native id>; fills a receipt that names none."),
-                "harness": header("HeyAira-Harness", &text(WORD_MAX), "The caller's program and version; else the first product of User-Agent."),
+                "harness": header("HeyAira-Harness", &text(PROGRAM_MAX), "The caller's program and version; else the first product of User-Agent."),
                 "model": header("HeyAira-Model", &text(WORD_MAX), "The caller's model."),
                 "instance": header("HeyAira-Instance", &json!({"type": "string", "format": "uuid"}), "The instance of the caller's profile; another one is identity_mismatch."),
+                "key": header("Idempotency-Key", &text(200), "A word of the caller's own: the same call with the same key happens once."),
             },
             "schemas": {"Error": error()},
             "responses": refusals(),
@@ -78,13 +79,16 @@ fn call(entry: &Entry) -> Value {
         json!({"description": "Done.", "content": {"application/json": {"schema": {"type": "object"}}}}),
     );
     responses.extend(STATUSES.iter().map(|(status, _)| status).map(refused));
-    let parameters = ["project", "session", "harness", "model", "instance"];
+    let key = matches!(entry.effect, Effect::Adds | Effect::Changes).then_some("key");
+    let parameters = ["project", "session", "harness", "model", "instance"].into_iter().chain(key);
+    let parameters: Vec<Value> =
+        parameters.map(|name| json!({"$ref": format!("#/components/parameters/{name}")})).collect();
     json!({
         "operationId": entry.name,
         "summary": schema::wire_text(&entry.schema).unwrap_or_default(),
         "description": about,
         "x-changes": entry.effect != Effect::Reads,
-        "parameters": parameters.map(|name| json!({"$ref": format!("#/components/parameters/{name}")})),
+        "parameters": parameters,
         "requestBody": {
             // Always: its media type must be said, so that a page's form cannot send one.
             "required": true,

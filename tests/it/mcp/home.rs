@@ -76,7 +76,12 @@ impl Home {
 
     /// Runs an operation as the owner on the command line.
     pub async fn administer(&self, name: &str, arguments: Value) -> Value {
-        let connection = self.connection("demo", Role::Admin, Door::CommandLine);
+        self.administer_in("demo", name, arguments).await
+    }
+
+    /// The same in another project.
+    pub async fn administer_in(&self, project: &str, name: &str, arguments: Value) -> Value {
+        let connection = self.connection(project, Role::Admin, Door::CommandLine);
         let entry = operations::named(name).expect("an operation");
         call(&self.service, &connection, &Observed::default(), entry, arguments).await.expect("a success")
     }
@@ -219,7 +224,6 @@ impl Operation for GatePass {
     const NAME: &'static str = "gate_pass";
     const COMMAND: &'static str = "gate pass";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(self, _: &mut Context<'_>) -> Result<Value> {
         let number = usize::try_from(self.gate).expect("a number");
@@ -237,7 +241,6 @@ impl Operation for Fault {
     const NAME: &'static str = "fault";
     const COMMAND: &'static str = "fault";
     const EFFECT: Effect = Effect::Adds;
-    type Answer = Value;
 
     async fn run(self, _: &mut Context<'_>) -> Result<Value> {
         panic!("a fault with a secret text");
@@ -252,7 +255,6 @@ impl Operation for Echo {
     const NAME: &'static str = "echo";
     const COMMAND: &'static str = "echo";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let Observed { harness, model, session_ref } = context.observed;
