@@ -86,9 +86,12 @@ impl Calls for ByMessage {
         Some(self.server.subscriptions())
     }
 
-    fn surroundings(&self, request: &Extensions) -> Surroundings<'_> {
-        let told = caller_of(request).map(|caller| caller.told.clone()).unwrap_or_default();
-        Surroundings { environment: None, told }
+    fn surroundings<'c>(&'c self, request: &'c Extensions) -> Surroundings<'c> {
+        let Ok(caller) = caller_of(request) else {
+            return Surroundings::default();
+        };
+        let headers = request.get::<Parts>().map(|parts| &parts.headers);
+        Surroundings { environment: None, program: headers.and_then(caller::program), told: caller.told.clone() }
     }
 }
 

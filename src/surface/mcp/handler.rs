@@ -94,11 +94,15 @@ impl Handler {
     }
 
     fn observed(&self, context: &RequestContext<RoleServer>) -> Observed {
-        let client = context.client_info();
-        let client = client.as_ref().map(|client| (client.name.as_str(), client.version.as_str()));
         let around = self.calls.surroundings(&context.extensions);
-        let seen = observe(client, &context.meta, around.environment);
-        seen.or(around.told)
+        // Where no handshake is kept, the library puts its own name in the place of one that this message does not say.
+        let is_kept = around.environment.is_some();
+        let named = if is_kept { context.client_info() } else { context.meta.client_info() };
+        if let (None, Some(program)) = (&named, around.program) {
+            return around.told.or(observe(Some(program), &context.meta, None));
+        }
+        let client = named.as_ref().map(|client| (client.name.as_str(), client.version.as_str()));
+        observe(client, &context.meta, around.environment).or(around.told)
     }
 
     async fn run(
