@@ -52,9 +52,10 @@ cargo test --locked --test it -- --nocapture races:: durability:: sizes:: networ
 step "clients that others wrote"
 tests/clients/run.sh target/debug/heyaira
 
+step "checkers that others wrote"
+tests/checkers/run.sh target/debug/heyaira
+
 if [ "$which_tests" = all ]; then
-    step "checkers that others wrote"
-    tests/checkers/run.sh target/debug/heyaira
     step "long tests"
     cargo test --locked -- --ignored
     step "benchmark, quick"
