@@ -195,7 +195,9 @@ impl ServerHandler for Handler {
             let result = serde_json::to_value(result);
             return result.map(CustomResult).map_err(|_| ErrorData::internal_error("the answer cannot be sent", None));
         }
-        if KNOWN.contains(&request.method.as_str()) {
+        // The handshake went with 2026-07-28.
+        let shakes_hands = request.method == "initialize" && !is_modern(&context);
+        if shakes_hands || KNOWN.contains(&request.method.as_str()) {
             let message = format!("Invalid params: {} was sent with parameters of another form", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -209,9 +211,8 @@ fn unwrapped(arguments: Value) -> Value {
     parsed.filter(Value::is_object).unwrap_or(arguments)
 }
 
-/// The methods that are served.
-const KNOWN: [&str; 9] = [
-    "initialize",
+/// The methods that are served in every era.
+const KNOWN: [&str; 8] = [
     "server/discover",
     "tools/list",
     "tools/call",

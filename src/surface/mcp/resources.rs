@@ -1,8 +1,10 @@
 //! Resources: the procedures, and any task by its address. Must never serve another project's task, and reads a task
 //! only through its operation.
 
-use rmcp::model::{CacheScope, ErrorData, Extensions, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
-use serde_json::json;
+use rmcp::model::{
+    CacheScope, ErrorData, Extensions, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+use serde_json::{Value, json};
 
 use crate::domain::session::Observed;
 use crate::domain::text;
@@ -75,12 +77,12 @@ pub async fn read(way: &Way<'_>, observed: Observed, uri: &str) -> Result<ReadRe
     }
     let address = task_address(uri).ok_or_else(|| not_found(uri))?;
     let entry = way.entries.iter().find(|entry| entry.name == READING).ok_or_else(|| not_found(uri))?;
-    if way.calls.project(way.request).await.map_err(|refusal| error_of(&refusal))? != address.project {
+    if way.calls.project(way.request).await.map_err(|refusal| error_of(&refusal, uri))? != address.project {
         return Err(not_found(uri));
     }
     let arguments = json!({"task_id": address.id, "version": address.version});
     let task = way.calls.call(way.request, entry, observed, arguments).await;
-    let task = task.map_err(|refusal| error_of(&refusal))?;
+    let task = task.map_err(|refusal| error_of(&refusal, uri))?;
     let contents = ResourceContents::text(task.to_string(), uri).with_mime_type(JSON);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
@@ -96,14 +98,19 @@ fn task_address(uri: &str) -> Option<TaskAddress<'_>> {
 }
 
 fn not_found(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("There is no resource {} here", text::quoted(uri, 120)), None)
+    ErrorData::resource_not_found(format!("There is no resource {} here", text::quoted(uri, 120)), of(uri))
 }
 
 /// A refusal as a protocol error: reading a resource has no other way to fail.
-fn error_of(refusal: &Refusal) -> ErrorData {
+fn error_of(refusal: &Refusal, uri: &str) -> ErrorData {
     let message = refusal.to_string();
     match refusal.code {
-        Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => ErrorData::resource_not_found(message, None),
+        Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => ErrorData::resource_not_found(message, of(uri)),
         _ => ErrorData::internal_error(message, None),
     }
+}
+
+/// The address, which clients that read many at once tell errors apart by.
+fn of(uri: &str) -> Option<Value> {
+    Some(json!({"uri": uri}))
 }
