@@ -128,6 +128,12 @@ impl Ids for RandomIds {
     fn uuid(&self) -> Uuid {
         Uuid::new_v4()
     }
+
+    fn secret_bytes(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| Refusal::internal(&error))?;
+        Ok(bytes)
+    }
 }
 
 /// Where the database is when nobody says: the platform's folder for a user's data.

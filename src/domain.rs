@@ -13,5 +13,6 @@ pub mod takeover;
 pub mod task;
 pub mod text;
 pub mod time;
+pub mod token;
 pub mod tokens;
 pub mod words;

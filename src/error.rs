@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// A result whose failure is told to the caller.
-pub type Result<T> = std::result::Result<T, Refusal>;
+pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 
 /// The stable code words of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,21 @@ impl Code {
             Self::Unavailable => "unavailable",
             Self::Damaged => "damaged",
             Self::Internal => "internal",
+        }
+    }
+
+    /// The status of an HTTP answer.
+    pub const fn http(self) -> u16 {
+        match self {
+            Self::Unauthenticated => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::VersionConflict | Self::IdentityMismatch | Self::NoProject | Self::AmbiguousId => 409,
+            Self::TooLarge => 413,
+            Self::InvalidArgument | Self::SecretRefused | Self::NotAllowed => 422,
+            Self::RateLimited => 429,
+            Self::Damaged | Self::Internal => 500,
+            Self::Unavailable => 503,
         }
     }
 

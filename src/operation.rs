@@ -19,6 +19,7 @@ use crate::domain::project::{Instance, Project, short_instance};
 use crate::domain::secret;
 use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
+use crate::domain::token::{Role, Secret};
 use crate::error::{Code, Refusal, Result};
 use crate::store::backend::{Store, Transaction, work};
 use crate::store::{idempotency, project, task};
@@ -43,28 +44,6 @@ pub enum Audience {
     Everyone,
     /// People: command line and page.
     People,
-}
-
-/// What a credential may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Only reads.
-    Read,
-    /// Reads and writes.
-    Write,
-    /// Everything.
-    Admin,
-}
-
-impl Role {
-    /// The word on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Admin => "admin",
-        }
-    }
 }
 
 impl Effect {
@@ -170,6 +149,9 @@ pub trait Clock: Send + Sync {
 pub trait Ids: Send + Sync {
     /// A random UUID, version 4.
     fn uuid(&self) -> Uuid;
+
+    /// 32 random bytes that nobody can guess, for secrets: two UUIDs have 244 random bits, a token has 256.
+    fn secret_bytes(&self) -> Result<[u8; 32]>;
 }
 
 /// What every call shares.
@@ -285,6 +267,11 @@ impl Context<'_> {
     /// Eight fresh random hex characters.
     pub fn new_short_id(&self) -> String {
         self.ids.uuid().simple().to_string()[..8].to_owned()
+    }
+
+    /// A fresh token.
+    pub fn new_secret(&self) -> Result<Secret> {
+        self.ids.secret_bytes().map(Secret::of)
     }
 }
 

@@ -12,5 +12,6 @@ pub mod project;
 mod queue;
 pub mod search;
 pub mod task;
+pub mod token;
 pub mod verify;
 pub mod version;

@@ -1,4 +1,6 @@
 //! The ways in. Each is a loop over the list of operations; none knows a tool by name.
 
 pub mod cli;
+pub mod http;
 pub mod mcp;
+pub mod signals;

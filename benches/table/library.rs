@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use heyaira::domain::session::Observed;
 use heyaira::domain::time::Timestamp;
-use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Role, Service, call};
+use heyaira::domain::token::Role;
+use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations;
 use heyaira::store::backend::Store;
 use serde_json::{Value, json};
@@ -42,6 +43,12 @@ impl Random {
 impl Ids for Random {
     fn uuid(&self) -> Uuid {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).uuid()
+    }
+
+    fn secret_bytes(&self) -> heyaira::error::Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        bytes.chunks_exact_mut(16).for_each(|chunk| chunk.copy_from_slice(self.uuid().as_bytes()));
+        Ok(bytes)
     }
 }
 

@@ -19,6 +19,21 @@ create table project (
     created_at integer not null
 );
 
+-- Credentials of the HTTP surface. The secret itself is nowhere here: `hash` is its SHA-256. No project means all.
+create table token (
+    token_key integer primary key,
+    name text not null unique,
+    hash blob not null unique check (length(hash) = 32),
+    project_id integer references project (project_id),
+    role text not null check (role in ('read', 'write', 'admin')),
+    created_by text not null,
+    created_at integer not null,
+    expires_at integer,
+    revoked_at integer
+);
+
+create index token_by_project on token (project_id) where project_id is not null;
+
 -- The task as it stands. Short columns first: a list never reads the pages of the long texts.
 create table task (
     task_key integer primary key,

@@ -29,6 +29,7 @@ cell_from! {
     &String => |value| Self::Text(value.clone()),
     uuid::Uuid => |value| Self::Bytes(value.as_bytes().to_vec()),
     [u8; 32] => |value| Self::Bytes(value.to_vec()),
+    &[u8] => |value| Self::Bytes(value.to_vec()),
 }
 
 impl<T: Into<Self>> From<Option<T>> for Cell {

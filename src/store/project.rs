@@ -120,6 +120,8 @@ pub async fn purge(transaction: &mut Transaction, project_id: i64) -> Result<i64
         "delete from message where project_id = ?1",
         "delete from memory where project_id = ?1",
         "delete from idempotency where project_id = ?1",
+        // A new project may get this one's number: a token that was left would open it.
+        "delete from token where project_id = ?1",
         "delete from task where project_id = ?1",
         "delete from project where project_id = ?1",
     ];

@@ -5,6 +5,7 @@ pub mod answer;
 pub mod commands;
 pub mod flags;
 pub mod maintain;
+pub mod serve;
 pub mod setup;
 pub mod text;
 
@@ -19,8 +20,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, SystemClock};
 use crate::domain::session::{Observed, session_ref_problem};
+use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
-use crate::operation::{self, Connection, Door, Entry, Role, Service};
+use crate::operation::{self, Connection, Door, Entry, Service};
 use crate::operations;
 
 /// Runs one command line; answers the exit code.
@@ -37,9 +39,11 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Logs go to standard error, at the level of `RUST_LOG`, errors only without it.
+/// Logs go to standard error, at the level of `RUST_LOG`; without it errors, and what a server over the network does.
+const LOGGED: &str = "error,heyaira::surface::http=info,heyaira::surface::cli::serve=info";
+
 fn start_logging() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("error"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));
     // The protocol library logs whole messages, and messages hold what clients and tasks say.
     let filter = ["rmcp=off"].iter().filter_map(|word| word.parse().ok()).fold(filter, EnvFilter::add_directive);
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();

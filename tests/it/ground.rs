@@ -10,8 +10,9 @@ use futures_util::future::join_all;
 use heyaira::domain::project::Instance;
 use heyaira::domain::session::Observed;
 use heyaira::domain::time::Timestamp;
+use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
-use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Role, Service, call};
+use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations;
 use heyaira::store::backend::{Store, work};
 use heyaira::store::project;
@@ -38,6 +39,12 @@ impl Ids for Numbered {
         let number = self.0.fetch_add(1, Ordering::Relaxed);
         let (high, low) = (scattered(number), scattered(number ^ (1 << 63)));
         uuid::Builder::from_random_bytes(((u128::from(high) << 64) | u128::from(low)).to_be_bytes()).into_uuid()
+    }
+
+    fn secret_bytes(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        bytes.chunks_exact_mut(16).for_each(|chunk| chunk.copy_from_slice(self.uuid().as_bytes()));
+        Ok(bytes)
     }
 }
 

@@ -10,8 +10,9 @@ use heyaira::domain::project::Instance;
 use heyaira::domain::session::Observed;
 use heyaira::domain::task::{Actor, Content, Task};
 use heyaira::domain::time::Timestamp;
+use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
-use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Role, Service, call};
+use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations::named;
 use heyaira::store::backend::{Store, Work, work};
 use heyaira::store::project::{create_instance, identity};
@@ -68,6 +69,12 @@ impl Ids for SeededIds {
         }
         let bytes = (u128::from(self.next()) << 64 | u128::from(self.next())).to_be_bytes();
         uuid::Builder::from_random_bytes(bytes).into_uuid()
+    }
+
+    fn secret_bytes(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        bytes.chunks_exact_mut(8).for_each(|chunk| chunk.copy_from_slice(&self.next().to_be_bytes()));
+        Ok(bytes)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Identity: a write can never land in the wrong place.
 
+use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal};
-use heyaira::operation::{Door, Pinned, Role};
+use heyaira::operation::{Door, Pinned};
 use heyaira::operations;
 use serde_json::{Value, json};
 

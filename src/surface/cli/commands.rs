@@ -7,16 +7,17 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, flags, maintain, setup};
+use crate::surface::cli::{Session, flags, maintain, serve, setup};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 9] = [
+const BY_HAND: [(&str, Run); 10] = [
     ("start", setup::start),
     ("init", setup::init),
     ("profile", setup::profile),
     ("mcp", setup::mcp),
+    ("serve", serve::serve),
     ("resume", setup::resume),
     ("doctor", maintain::doctor),
     ("verify", maintain::verify),
@@ -120,6 +121,10 @@ fn made_by_hand() -> Vec<Command> {
                     .help("Write it as heyaira.toml into the current folder"),
             ),
         Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client"),
+        Command::new("serve")
+            .about("Serve MCP and plain HTTP on the network, for callers with a token")
+            .args(serve::flags())
+            .arg(serve::auth_flag()),
         Command::new("resume")
             .about("Read everything that is needed to go on from a handoff line")
             .arg(text("line").num_args(1..).action(ArgAction::Append).help("The line, e.g. handoff: 8e287857 v7")),

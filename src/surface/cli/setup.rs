@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use crate::config::PROFILE_FILE;
 use crate::domain::project::{Instance, slug_problem};
+use crate::domain::token::Role;
 use crate::error::{Code, Refusal, Result};
-use crate::operation::{Connection, Door, Role, Service};
+use crate::operation::{Connection, Door, Service};
 use crate::operations;
 use crate::operations::project::check_resource;
 use crate::store::backend::work;

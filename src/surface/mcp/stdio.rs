@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::surface::mcp::end::End;
+use crate::surface::signals;
 
 /// The size of a buffer between a thread and the runtime.
 const BUFFER: usize = 64 * 1024;
@@ -69,32 +70,7 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {
 pub(super) fn end_at_signals(end: &End) {
     let end = end.clone();
     tokio::spawn(async move {
-        signalled().await;
+        signals::ended().await;
         end.begin();
     });
-}
-
-#[cfg(unix)]
-async fn signalled() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let both = signal(SignalKind::interrupt()).and_then(|one| Ok((one, signal(SignalKind::terminate())?)));
-    match both {
-        Ok((mut interrupt, mut terminate)) => {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        }
-        Err(error) => {
-            tracing::warn!(%error, "signals cannot be caught; they end the process at once");
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
-#[cfg(not(unix))]
-async fn signalled() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

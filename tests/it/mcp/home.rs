@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use heyaira::domain::project::Instance;
 use heyaira::domain::session::Observed;
 use heyaira::domain::time::Timestamp;
+use heyaira::domain::token::Role;
 use heyaira::error::Result;
-use heyaira::operation::{
-    Clock, Connection, Context, Door, Effect, Entry, Ids, Operation, Pinned, Role, Service, call,
-};
+use heyaira::operation::{Clock, Connection, Context, Door, Effect, Entry, Ids, Operation, Pinned, Service, call};
 use heyaira::operations;
 use heyaira::store::backend::{Store, work};
 use heyaira::store::project;
@@ -36,6 +35,12 @@ struct Random;
 impl Ids for Random {
     fn uuid(&self) -> Uuid {
         Uuid::new_v4()
+    }
+
+    fn secret_bytes(&self) -> Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        bytes.chunks_exact_mut(16).for_each(|chunk| chunk.copy_from_slice(self.uuid().as_bytes()));
+        Ok(bytes)
     }
 }
 

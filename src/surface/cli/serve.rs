@@ -1,0 +1,150 @@
+//! Serving over the network: `serve`, and what `start` does at its end.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::{Arg, ArgAction, ArgMatches};
+use serde_json::json;
+
+use crate::error::{Code, Refusal, Result};
+use crate::operation::Service;
+use crate::store::backend::work;
+use crate::store::project;
+use crate::surface::cli::{Session, answer, wait};
+use crate::surface::http::{Auth, Limits, Server, Settings, connections, router};
+use crate::surface::signals;
+
+/// The address that is listened on if none is named.
+pub const LISTEN: &str = "127.0.0.1:7420";
+
+/// The flags of every command that serves.
+pub fn flags() -> Vec<Arg> {
+    let text = |name: &'static str| Arg::new(name).long(name).action(ArgAction::Set);
+    vec![
+        text("listen")
+            .value_name("ADDRESS:PORT")
+            .default_value(LISTEN)
+            .help("Where to listen; port 0 takes a free one"),
+        text("allow-host")
+            .value_name("NAME")
+            .action(ArgAction::Append)
+            .help("A name under which clients reach this server, beside its address and the host of the resource"),
+        text("allow-origin")
+            .value_name("ORIGIN")
+            .action(ArgAction::Append)
+            .help("Web pages that may call it, e.g. https://tasks.example.org"),
+    ]
+}
+
+/// The flag that only `serve` has.
+pub fn auth_flag() -> Arg {
+    Arg::new("auth")
+        .long("auth")
+        .value_name("token|none")
+        .value_parser(["token", "none"])
+        .default_value("token")
+        .help("Who is let in: callers with a token, or, on a loopback address only, everyone")
+}
+
+/// `heyaira serve`.
+pub fn serve(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let open = matches.get_one::<String>("auth").is_some_and(|auth| auth == "none");
+    let auth = if open { Auth::Open("anonymous".to_owned()) } else { Auth::Tokens };
+    let bound = Bound::new(session, settings(matches, auth)?)?;
+    let address = bound.address;
+    if session.json {
+        let told = json!({"listening": address, "mcp": mcp(address, "PROJECT"), "http": http(address, "PROJECT")});
+        answer::print(&told, true)?;
+    } else {
+        answer::write(&format!(
+            "HeyAira listens on {address}.\n  MCP: {}\n  plain HTTP: {}\n",
+            mcp(address, "PROJECT"),
+            http(address, "PROJECT")
+        ))?;
+    }
+    bound.serve()
+}
+
+/// The address of a project's MCP.
+pub fn mcp(address: SocketAddr, project: &str) -> String {
+    format!("http://{address}/mcp/{project}")
+}
+
+fn http(address: SocketAddr, project: &str) -> String {
+    format!("http://{address}/api/{project}/TOOL")
+}
+
+/// The settings of the flags.
+pub fn settings(matches: &ArgMatches, auth: Auth) -> Result<Settings> {
+    let listen = matches.get_one::<String>("listen").map_or(LISTEN, String::as_str);
+    let listen = listen.parse::<SocketAddr>().map_err(|_| {
+        let shown = crate::domain::text::quoted(listen, 60);
+        Refusal::argument(format!("listen {shown} is no address with a port, such as {LISTEN} or [::1]:7420"))
+    })?;
+    let list = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
+    Ok(Settings { listen, auth, hosts: list("allow-host"), origins: list("allow-origin"), limits: Limits::default() })
+}
+
+/// A server whose port is taken and whose database is open.
+pub struct Bound {
+    server: Arc<Server>,
+    listener: TcpListener,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Bound {
+    /// Opens the database, then takes the port.
+    pub fn new(session: &Session, mut settings: Settings) -> Result<Self> {
+        let config = session.config.clone();
+        let opener = move || config.open(false);
+        let resource = resource(&opener()?)?;
+        let listener = TcpListener::bind(settings.listen).map_err(|error| unbound(settings.listen, &error))?;
+        let address = listener.local_addr().map_err(|error| unbound(settings.listen, &error))?;
+        listener.set_nonblocking(true).map_err(|error| unbound(address, &error))?;
+        settings.limits.connections = connections::affordable(settings.limits.connections);
+        settings.listen = address;
+        let server = Arc::new(Server::open(Box::new(opener), settings, &resource)?);
+        Ok(Self { server, listener, address })
+    }
+
+    /// Serves until a signal ends it.
+    pub fn serve(self) -> Result<ExitCode> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Refusal::internal(&error))?;
+        runtime.block_on(self.run())?;
+        runtime.shutdown_background();
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn run(self) -> Result<()> {
+        let listener =
+            tokio::net::TcpListener::from_std(self.listener).map_err(|error| unbound(self.address, &error))?;
+        let stopping = self.server.stopping().clone();
+        tokio::spawn(async move {
+            signals::ended().await;
+            tracing::info!("stopping: calls in flight are finished first");
+            stopping.cancel();
+        });
+        tracing::info!(address = %self.address, "listening");
+        connections::serve(listener, router::router(&self.server), self.server).await;
+        Ok(())
+    }
+}
+
+fn resource(service: &Service) -> Result<String> {
+    let identity = work(|transaction| Box::pin(project::identity(transaction, None)));
+    wait(service.store.read(Instant::now() + service.deadline, identity)).map(|(instance, _)| instance.resource)
+}
+
+fn unbound(address: SocketAddr, error: &std::io::Error) -> Refusal {
+    Refusal::new(
+        Code::Unavailable,
+        format!("{address} cannot be listened on: {error}"),
+        "Another server may have the port, perhaps an earlier heyaira: end it, or choose another with --listen.",
+    )
+}

@@ -1,0 +1,179 @@
+//! The network: MCP and plain HTTP on one router, for callers with a credential.
+//! Must never serve a project that a credential does not open, and never repeat a credential.
+
+pub mod answer;
+pub mod api;
+pub mod body;
+pub mod caller;
+pub mod connections;
+pub mod gate;
+pub mod health;
+pub mod mcp;
+pub mod peers;
+pub mod places;
+pub mod router;
+
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::session::Observed;
+use crate::error::{Code, Refusal, Result};
+use crate::operation::{self, Connection, Entry, Service};
+use crate::surface::http::body::Room;
+use crate::surface::http::peers::Failures;
+use crate::surface::http::places::Places;
+
+/// Opens the database; asked again when it was replaced.
+pub type Opener = Box<dyn Fn() -> Result<Service> + Send + Sync>;
+
+/// Who is let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// Callers with a token.
+    Tokens,
+    /// Everyone who reaches the port, as this caller; on a loopback address only.
+    Open(String),
+}
+
+/// How much one client may take from the others.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Connections at once; beyond that the one that is idle longest makes room.
+    pub connections: usize,
+    /// The bytes of a request's line and headers.
+    pub head_bytes: usize,
+    /// How long a connection may be idle, and how long the head of a request may take.
+    pub head: Duration,
+    /// The bytes of a request's body: the largest request with every character escaped, and its wrapping.
+    pub body_bytes: usize,
+    /// How long a body may take.
+    pub body: Duration,
+    /// The bytes of all large bodies that are being read.
+    pub bodies_bytes: usize,
+    /// How long a client may read nothing of what it is sent.
+    pub stalled: Duration,
+    /// How long calls in flight may take to finish once the end has begun.
+    pub finishing: Duration,
+    /// Refused credentials from one address in a minute.
+    pub failures: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 1_024,
+            head_bytes: 16 * 1024,
+            head: Duration::from_secs(30),
+            body_bytes: 4 * 1024 * 1024,
+            body: Duration::from_secs(30),
+            bodies_bytes: 64 * 1024 * 1024,
+            stalled: Duration::from_secs(30),
+            finishing: Duration::from_secs(30),
+            failures: 20,
+        }
+    }
+}
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The address that is listened on.
+    pub listen: SocketAddr,
+    /// Who is let in.
+    pub auth: Auth,
+    /// Names under which clients reach this server, beside its address.
+    pub hosts: Vec<String>,
+    /// Origins of web pages that may call it, beside its own.
+    pub origins: Vec<String>,
+    /// What one client may take.
+    pub limits: Limits,
+}
+
+/// What all requests share.
+pub struct Server {
+    opener: Opener,
+    service: RwLock<Service>,
+    settings: Settings,
+    places: Places,
+    failures: Failures,
+    room: Room,
+    stopping: CancellationToken,
+}
+
+impl Server {
+    /// Opens the database. Without credentials only a loopback address is served.
+    pub fn open(opener: Opener, settings: Settings, resource: &str) -> Result<Self> {
+        if matches!(settings.auth, Auth::Open(_)) && !settings.listen.ip().is_loopback() {
+            return Err(Refusal::not_allowed(
+                format!("{} can be reached from other machines, and --auth none lets everyone write", settings.listen),
+                "Listen on 127.0.0.1, or leave --auth none out and make tokens: heyaira token create NAME --project PROJECT.",
+            ));
+        }
+        let service = opener()?;
+        Ok(Self {
+            service: RwLock::new(service),
+            places: Places::new(&settings, resource),
+            failures: Failures::new(settings.limits.failures),
+            room: Room::new(&settings.limits),
+            stopping: CancellationToken::new(),
+            opener,
+            settings,
+        })
+    }
+
+    /// The database with its clock and ids, as it is open now.
+    pub fn service(&self) -> Service {
+        self.service.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Cancelled once the end has begun.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stopping
+    }
+
+    /// Runs one operation; a panic becomes `internal`.
+    async fn call(
+        &self,
+        connection: &Arc<Connection>,
+        observed: &Observed,
+        entry: &'static Entry,
+        arguments: Value,
+    ) -> Result<Value> {
+        let service = self.service();
+        let call = operation::call(&service, connection, observed, entry, arguments);
+        let answer = AssertUnwindSafe(call).catch_unwind().await;
+        // Not the panic's text, which may hold stored text.
+        match answer.unwrap_or_else(|_| Err(Refusal::internal(&"a call panicked"))) {
+            Err(refusal) if refusal.code == Code::NoProject => {
+                let asked = connection.pinned.as_ref().map_or("", |pinned| pinned.project.as_str());
+                Err(caller::unknown_project(asked))
+            }
+            Err(refusal) if refusal.code == Code::Unavailable => {
+                self.reopen_if_replaced(&service);
+                Err(refusal)
+            }
+            answer => answer,
+        }
+    }
+
+    /// The next call finds the file that stands in the place of the one that was open.
+    fn reopen_if_replaced(&self, found: &Service) {
+        if found.store.is_current() {
+            return;
+        }
+        let mut service = self.service.write().unwrap_or_else(PoisonError::into_inner);
+        if service.store.is_current() {
+            return;
+        }
+        match (self.opener)() {
+            Ok(opened) => *service = opened,
+            Err(refusal) => tracing::warn!(%refusal, "the database was replaced and cannot be opened"),
+        }
+    }
+}

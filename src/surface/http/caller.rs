@@ -1,0 +1,180 @@
+//! Who calls: from the credential alone. Must never repeat a credential, and never tell a foreign project from one that
+//! does not exist.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::header::{AUTHORIZATION, USER_AGENT};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
+
+use crate::domain::project::slug_problem;
+use crate::domain::session::{Observed, session_ref_problem};
+use crate::domain::text::quoted;
+use crate::domain::token::{self, Role};
+use crate::error::{Code, Refusal, Result};
+use crate::operation::{Connection, Door, Pinned, Service};
+use crate::store::backend::work;
+use crate::store::project;
+use crate::store::token::{Credential, find};
+use crate::surface::http::answer::Denied;
+use crate::surface::http::connections::Peer;
+use crate::surface::http::{Auth, Server};
+use crate::surface::mcp::observed::{observe, word};
+
+/// The header in which a client names its session.
+pub const SESSION: &str = "heyaira-session";
+/// The header in which a client names the instance of its profile.
+pub const INSTANCE: &str = "heyaira-instance";
+const HARNESS: &str = "heyaira-harness";
+const MODEL: &str = "heyaira-model";
+
+/// A caller that was let in.
+#[derive(Clone)]
+pub struct Caller {
+    /// Whom the credential names, and the project that it was let into.
+    pub connection: Arc<Connection>,
+    /// What it said about itself beside the message.
+    pub told: Observed,
+    /// The hash of its token, to ask again whether it is still valid.
+    pub token: Option<[u8; 32]>,
+}
+
+/// Whether a project of all must exist before the call is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Project {
+    /// The call itself finds out.
+    Asked,
+    /// It must be there.
+    Checked,
+}
+
+/// Lets a caller into a project, or tells why not.
+pub async fn admit(server: &Server, parts: &Parts, slug: &str, door: Door, check: Project) -> Result<Caller, Denied> {
+    let service = server.service();
+    let hash = bearer(&parts.headers);
+    let credential = match (&server.settings.auth, &hash) {
+        (Auth::Open(name), _) => Credential { name: name.clone(), project: None, role: Role::Write },
+        (Auth::Tokens, Sent::Token(hash)) => match valid(&service, *hash).await? {
+            Some(credential) => credential,
+            None => return Err(refused(server, parts, "the token that was sent is not valid here, or no longer")),
+        },
+        (Auth::Tokens, Sent::Nothing) => return Err(refused(server, parts, "no token was sent")),
+        (Auth::Tokens, Sent::Another) => {
+            return Err(refused(server, parts, "the Authorization header is not of the form: Bearer TOKEN"));
+        }
+    };
+    let is_checked = credential.project.is_some() || check == Project::Asked;
+    let is_open = credential.project.as_deref().is_none_or(|only| only == slug) && slug_problem(slug).is_none();
+    if !is_open || !(is_checked || exists(&service, slug).await?) {
+        return Err(unknown_project(slug).into());
+    }
+    let instance = header(&parts.headers, INSTANCE)?.map(str::to_owned);
+    let told = told(&parts.headers)?;
+    let pinned = Pinned { project: slug.to_owned(), instance };
+    let connection = Connection::new(Ok(pinned), credential.name, credential.role, door, service.ids.as_ref());
+    let token = if let Sent::Token(hash) = hash { Some(hash) } else { None };
+    Ok(Caller { connection: Arc::new(connection), told, token })
+}
+
+/// True while a token that was let in still is.
+pub async fn still_valid(server: &Server, caller: &Caller) -> bool {
+    match (&server.settings.auth, caller.token) {
+        (Auth::Tokens, Some(hash)) => matches!(valid(&server.service(), hash).await, Ok(Some(_))),
+        (Auth::Tokens, None) => false,
+        (Auth::Open(_), _) => true,
+    }
+}
+
+enum Sent {
+    Token([u8; 32]),
+    Nothing,
+    Another,
+}
+
+fn bearer(headers: &HeaderMap) -> Sent {
+    let mut given = headers.get_all(AUTHORIZATION).iter();
+    let Some(first) = given.next() else {
+        return Sent::Nothing;
+    };
+    let words = first.to_str().ok().and_then(|text| text.split_once(' '));
+    match words {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer") && given.next().is_none() => {
+            Sent::Token(token::hash(rest.trim()))
+        }
+        _ => Sent::Another,
+    }
+}
+
+async fn valid(service: &Service, hash: [u8; 32]) -> Result<Option<Credential>> {
+    let now = service.clock.now();
+    let deadline = Instant::now() + service.deadline;
+    let found = work(move |transaction| Box::pin(async move { find(transaction, &hash, now).await }));
+    service.store.read(deadline, found).await
+}
+
+async fn exists(service: &Service, slug: &str) -> Result<bool> {
+    let (slug, deadline) = (slug.to_owned(), Instant::now() + service.deadline);
+    let found = work(move |transaction| {
+        Box::pin(async move { project::identity(transaction, Some(&slug)).await.map(|(_, found)| found.is_some()) })
+    });
+    service.store.read(deadline, found).await
+}
+
+fn refused(server: &Server, parts: &Parts, message: &str) -> Denied {
+    let peer = parts.extensions.get::<Peer>();
+    if let Some(seconds) = peer.and_then(|peer| server.failures.count(peer.0.ip(), Instant::now())) {
+        return Refusal::new(
+            Code::RateLimited,
+            "too many requests without a valid token came from this address",
+            format!("Get the token from the owner, and wait {seconds} seconds. Valid tokens are served meanwhile."),
+        )
+        .with("retry_after_seconds", seconds)
+        .into();
+    }
+    let next = "Send the header Authorization: Bearer TOKEN; the owner makes one with heyaira token create NAME --project PROJECT.";
+    Refusal::new(Code::Unauthenticated, message, next).into()
+}
+
+/// What a project that is not there and one that the credential does not open have in common.
+pub fn unknown_project(slug: &str) -> Refusal {
+    let shown = if slug_problem(slug).is_none() { slug.to_owned() } else { quoted(slug, 80) };
+    Refusal::not_found(
+        format!("there is no project {shown} for this caller"),
+        "Compare the address with the connection profile, or ask the owner for a token that opens the project.",
+    )
+}
+
+/// What the headers tell. What a program says of itself in passing is believed if it can be; a header of ours that
+/// cannot be read is refused, as its sender counts on it.
+fn told(headers: &HeaderMap) -> Result<Observed> {
+    let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).and_then(program);
+    let seen = agent.map(|agent| observe(Some(agent), &serde_json::Map::new(), None)).unwrap_or_default();
+    let named = |name: &str| match header(headers, name)? {
+        Some(given) => match word(given) {
+            Some(given) => Ok(Some(given.to_owned())),
+            None => Err(unreadable(name, "is empty, longer than 80 characters, or holds what is not for a receipt")),
+        },
+        None => Ok(None),
+    };
+    let session_ref = header(headers, SESSION)?.map(str::to_owned);
+    if let Some(problem) = session_ref.as_deref().and_then(session_ref_problem) {
+        return Err(unreadable(SESSION, &problem));
+    }
+    Ok(Observed { harness: named(HARNESS)?, model: named(MODEL)?, session_ref }.or(seen))
+}
+
+/// The first product of a user agent, and its version.
+fn program(agent: &str) -> Option<(&str, &str)> {
+    let product = agent.split_whitespace().next()?;
+    Some(product.split_once('/').unwrap_or((product, "")))
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>> {
+    let text = |value: &'h HeaderValue| value.to_str().map_err(|_| unreadable(name, "holds more than visible ASCII"));
+    headers.get(name).map(text).transpose()
+}
+
+fn unreadable(name: &str, problem: &str) -> Refusal {
+    Refusal::argument(format!("header {name} {problem}"))
+}

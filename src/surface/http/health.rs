@@ -1,0 +1,43 @@
+//! Whether this server lives and whether it can serve. Must never tell more than that: everyone may ask.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::error::{Code, Refusal};
+use crate::store::backend::work;
+use crate::store::project;
+use crate::surface::http::Server;
+use crate::surface::http::answer::{self, Denied};
+
+/// How long the database may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The process runs.
+pub async fn alive() -> Response {
+    answer::given(&json!({"status": "ok"}))
+}
+
+/// The database answers, and the end has not begun.
+pub async fn ready(State(server): State<Arc<Server>>) -> Response {
+    if server.stopping().is_cancelled() {
+        return not_ready("the server is stopping").into_response();
+    }
+    let service = server.service();
+    let asked = work(|transaction| Box::pin(async move { project::identity(transaction, None).await.map(drop) }));
+    match service.store.read(Instant::now() + PATIENCE, asked).await {
+        Ok(()) => answer::given(&json!({"status": "ready"})),
+        Err(refusal) => {
+            tracing::warn!(%refusal, "not ready");
+            server.reopen_if_replaced(&service);
+            not_ready("the database does not answer").into_response()
+        }
+    }
+}
+
+fn not_ready(why: &str) -> Denied {
+    Refusal::new(Code::Unavailable, why, "Ask again in 1 second.").with("retry_after_seconds", 1).into()
+}
