@@ -5,8 +5,7 @@
 // Without scenarios, all that the suite has for the revision. An exemption is a line: SCENARIO or SCENARIO:CHECK, and
 // why it does not count. One that has nothing to exempt is a failure: it would hide the next one.
 import { readFileSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 
 const [title, revision, resultsDir, ...chosen] = process.argv.slice(2);
@@ -14,8 +13,8 @@ const problems = [];
 
 /** The server's scenarios of a revision, those too that it runs without scoring. */
 function scenariosOf(revision) {
-  const suite = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance');
-  const required = parse(readFileSync(join(dirname(suite), '..', 'requirements', `${revision}.yaml`), 'utf8'));
+  const file = new URL(`node_modules/@modelcontextprotocol/conformance/requirements/${revision}.yaml`, import.meta.url);
+  const required = parse(readFileSync(file, 'utf8'));
   const others = required.not_scored.filter(({ leg }) => leg === 'server').map(({ scenario }) => scenario);
   return [...required.server, ...others];
 }
