@@ -11,6 +11,7 @@ pub(crate) mod page;
 pub mod project;
 pub mod resume;
 pub mod task;
+pub mod token;
 
 use std::sync::LazyLock;
 
@@ -40,6 +41,10 @@ static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<project::ProjectPurge>(),
         Entry::of::<project::ProfileShow>(),
         Entry::of::<project::ProfileRotate>(),
+        Entry::of::<token::TokenCreate>(),
+        Entry::of::<token::TokenList>(),
+        Entry::of::<token::TokenRevoke>(),
+        Entry::of::<token::TokenRotate>(),
     ]
 });
 

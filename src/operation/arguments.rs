@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{handoff, memory, message, project, session, task, text, words};
+use crate::domain::{handoff, memory, message, project, session, task, text, token, words};
 use crate::error::{Code, Refusal, Result};
 use crate::operation::schema;
 
@@ -373,6 +373,8 @@ fn check_named(check: &str, given: &str) -> Option<String> {
         "recipient" => message::recipient_problem(given),
         "handoff" => handoff::line_problem(given),
         "slug" => project::slug_problem(given),
+        "token-name" => token::name_problem(given),
+        "expiry" => token::expiry_problem(given),
         "query" => words::query_problem(given),
         // Any words will do; the check marks fields in which an empty text counts as not given.
         "key" => None,

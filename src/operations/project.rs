@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::domain::project::Project;
-use crate::domain::text::TITLE_MAX;
+use crate::domain::text::{TITLE_MAX, quoted};
 use crate::error::{Refusal, Result};
 use crate::operation::{Audience, Context, Effect, Operation};
 use crate::store::project;
@@ -20,10 +20,11 @@ fn shown(project: &Project) -> Value {
     })
 }
 
-async fn load(context: &mut Context<'_>, slug: &str) -> Result<Project> {
+/// The project of that slug.
+pub(crate) async fn load(context: &mut Context<'_>, slug: &str) -> Result<Project> {
     let (_, found) = project::identity(context.transaction, Some(slug)).await?;
     found.ok_or_else(|| {
-        Refusal::not_found(format!("no project {slug} here"), "heyaira project list names the projects.")
+        Refusal::not_found(format!("no project {} here", quoted(slug, 80)), "heyaira project list names the projects.")
     })
 }
 
@@ -84,10 +85,7 @@ fn checked_language(language: String) -> Result<String> {
     if fits {
         return Ok(language);
     }
-    Err(Refusal::argument(format!(
-        "language {} is no language tag such as en, ja or pt-BR",
-        crate::domain::text::quoted(&language, 40)
-    )))
+    Err(Refusal::argument(format!("language {} is no language tag such as en, ja or pt-BR", quoted(&language, 40))))
 }
 
 /// List the projects of this instance.
@@ -194,10 +192,7 @@ pub fn check_resource(resource: &str) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(Refusal::argument(format!(
-        "resource {} is no URI such as https://heyaira.example.org",
-        crate::domain::text::quoted(resource, 80)
-    )))
+    Err(Refusal::argument(format!("resource {} is no URI such as https://heyaira.example.org", quoted(resource, 80))))
 }
 
 /// Archive a project: it can be read, not written.

@@ -100,75 +100,82 @@ fn differing(present: &Task, replayed: &Content) -> String {
     format!("task {}: history does not replay to the present in {}", present.task_id, fields.join(", "))
 }
 
+/// What can be wrong between tables: the words behind the number, and the query that counts.
+const TABLE_CHECKS: [(&str, &str); 16] = [
+    (
+        "counts by status differ from the tasks in a project",
+        "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
+         left join task_count c on c.project_id = t.project_id and c.status = t.status \
+         where c.tasks is null or c.tasks <> t.n",
+    ),
+    (
+        "counts by status name tasks that are not there",
+        "select count(*) from task_count c where c.tasks <> (select count(*) from task t \
+         where t.project_id = c.project_id and t.status = c.status)",
+    ),
+    ("instances are missing: there must be one", "select 1 - count(*) from instance"),
+    (
+        "tasks belong to no project",
+        "select count(*) from task t where not exists (select 1 from project p where p.project_id = t.project_id)",
+    ),
+    (
+        "memories belong to no project",
+        "select count(*) from memory m where not exists (select 1 from project p where p.project_id = m.project_id)",
+    ),
+    (
+        "messages belong to no task",
+        "select count(*) from message m where not exists (select 1 from task t where t.task_id = m.task_id)",
+    ),
+    (
+        "memories supersede one that does not say so",
+        "select count(*) from memory m where m.supersedes is not null and not exists \
+         (select 1 from memory o where o.memory_id = m.supersedes and o.superseded_by is not null)",
+    ),
+    (
+        "memories are of an unknown kind",
+        "select count(*) from memory where kind not in ('decision', 'result', 'fact', 'convention')",
+    ),
+    (
+        "versions belong to no task",
+        "select count(*) from task_version v where not exists (select 1 from task t where t.task_id = v.task_id)",
+    ),
+    (
+        "receipts belong to no version",
+        "select count(*) from receipt r where not exists (select 1 from task_version v \
+         where v.task_id = r.task_id and v.version = r.version)",
+    ),
+    (
+        "tags belong to no task",
+        "select count(*) from task_tag g where not exists (select 1 from task t where t.task_id = g.task_id)",
+    ),
+    (
+        "tasks are missing from the word index",
+        "select count(*) from task t where not exists (select 1 from task_words w where w.rowid = t.task_key)",
+    ),
+    (
+        "memories are missing from the word index",
+        "select count(*) from memory m where not exists (select 1 from memory_words w where w.rowid = m.memory_key)",
+    ),
+    (
+        "superseded memories name a successor that is not there",
+        "select count(*) from memory m where m.superseded_by is not null and not exists \
+         (select 1 from memory s where s.memory_id = m.superseded_by)",
+    ),
+    (
+        "tasks depend on tasks that are not there",
+        "select count(*) from task_dependency d where not exists (select 1 from task t where t.task_id = d.depends_on)",
+    ),
+    (
+        "tokens belong to no project",
+        "select count(*) from token k where k.project_id is not null and not exists \
+         (select 1 from project p where p.project_id = k.project_id)",
+    ),
+];
+
 /// What is wrong between tables, in words; empty if nothing is.
 pub async fn table_problems(transaction: &mut Transaction) -> Result<Vec<String>> {
-    let checks = [
-        (
-            "counts by status differ from the tasks in a project",
-            "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
-             left join task_count c on c.project_id = t.project_id and c.status = t.status \
-             where c.tasks is null or c.tasks <> t.n",
-        ),
-        (
-            "counts by status name tasks that are not there",
-            "select count(*) from task_count c where c.tasks <> (select count(*) from task t \
-             where t.project_id = c.project_id and t.status = c.status)",
-        ),
-        ("instances are missing: there must be one", "select 1 - count(*) from instance"),
-        (
-            "tasks belong to no project",
-            "select count(*) from task t where not exists (select 1 from project p where p.project_id = t.project_id)",
-        ),
-        (
-            "memories belong to no project",
-            "select count(*) from memory m where not exists (select 1 from project p where p.project_id = m.project_id)",
-        ),
-        (
-            "messages belong to no task",
-            "select count(*) from message m where not exists (select 1 from task t where t.task_id = m.task_id)",
-        ),
-        (
-            "memories supersede one that does not say so",
-            "select count(*) from memory m where m.supersedes is not null and not exists \
-             (select 1 from memory o where o.memory_id = m.supersedes and o.superseded_by is not null)",
-        ),
-        (
-            "memories are of an unknown kind",
-            "select count(*) from memory where kind not in ('decision', 'result', 'fact', 'convention')",
-        ),
-        (
-            "versions belong to no task",
-            "select count(*) from task_version v where not exists (select 1 from task t where t.task_id = v.task_id)",
-        ),
-        (
-            "receipts belong to no version",
-            "select count(*) from receipt r where not exists (select 1 from task_version v \
-             where v.task_id = r.task_id and v.version = r.version)",
-        ),
-        (
-            "tags belong to no task",
-            "select count(*) from task_tag g where not exists (select 1 from task t where t.task_id = g.task_id)",
-        ),
-        (
-            "tasks are missing from the word index",
-            "select count(*) from task t where not exists (select 1 from task_words w where w.rowid = t.task_key)",
-        ),
-        (
-            "memories are missing from the word index",
-            "select count(*) from memory m where not exists (select 1 from memory_words w where w.rowid = m.memory_key)",
-        ),
-        (
-            "superseded memories name a successor that is not there",
-            "select count(*) from memory m where m.superseded_by is not null and not exists \
-             (select 1 from memory s where s.memory_id = m.superseded_by)",
-        ),
-        (
-            "tasks depend on tasks that are not there",
-            "select count(*) from task_dependency d where not exists (select 1 from task t where t.task_id = d.depends_on)",
-        ),
-    ];
     let mut problems = Vec::new();
-    for (words, sql) in checks {
+    for (words, sql) in TABLE_CHECKS {
         let row = transaction.row(sql, &[]).await?;
         let count = row.map_or(Ok(0), |row| row.integer(0))?;
         if count > 0 {

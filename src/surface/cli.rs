@@ -90,7 +90,8 @@ fn config(leaf: &ArgMatches) -> Result<Config> {
     let folder = std::env::current_dir()
         .map_err(|error| Refusal::argument(format!("the current folder cannot be read: {error}")))?;
     let path = |name: &str| leaf.get_one::<String>(name).map(PathBuf::from);
-    let project = leaf.get_one::<String>("project-name").cloned();
+    // An operation with a project of its own, such as token create, has no flag for the connection's.
+    let project = leaf.try_get_one::<String>("project-name").ok().flatten().cloned();
     Config::new(path("database"), project, path("profile"), folder, |name| std::env::var(name).ok())
 }
 

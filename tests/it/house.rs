@@ -2,6 +2,7 @@
 //! Must never look at the wall clock or wait for time to pass.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -132,6 +133,11 @@ impl House {
         let house = Self::open(folder, clock);
         *house.ids.state.lock().expect("free") = *ids.state.lock().expect("free");
         house
+    }
+
+    /// The database's file.
+    pub(crate) fn database(&self) -> &Path {
+        self.service.store.path()
     }
 
     /// Adds a project, through `call`.

@@ -31,4 +31,5 @@ mod takeover;
 mod task;
 mod texts;
 mod tidy;
+mod token;
 mod verify;

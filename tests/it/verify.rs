@@ -2,7 +2,7 @@
 
 use crate::program::Place;
 
-const FAULTS: [(&str, &str); 19] = [
+const FAULTS: [(&str, &str); 20] = [
     ("delete from task_version where version = 2", "its history has"),
     ("update task set version = 9", "its history has"),
     ("update task set title = 'other'", "does not replay to the present in title"),
@@ -20,6 +20,11 @@ const FAULTS: [(&str, &str); 19] = [
     ("delete from task_words", "missing from the word index"),
     ("delete from memory_words", "missing from the word index"),
     ("update memory set kind = 'rumour'", "unknown kind"),
+    (
+        "insert into token (name, hash, project_id, role, created_by, created_at) \
+         values ('x', zeroblob(32), 99, 'read', 'me', 1)",
+        "tokens belong to no project",
+    ),
     ("delete from instance", "instances are missing"),
     ("update memory set superseded_by = null", "does not say so|supersede one that"),
 ];

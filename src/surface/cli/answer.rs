@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use crate::domain::secret::is_own;
 use crate::error::{Code, Refusal, Result};
 use crate::surface::cli::text;
 
@@ -43,13 +44,22 @@ pub fn refused(refusal: &Refusal, as_json: bool) -> ExitCode {
     ExitCode::from(refusal.code.exit())
 }
 
+/// The parser's text, which quotes words of the command line, unless one of them is a secret.
+fn without_secret(text: String) -> String {
+    if is_own(&text) {
+        return "error: a word that looks like a secret of HeyAira stands where none belongs; it is not repeated here"
+            .to_owned();
+    }
+    text
+}
+
 /// Prints what is wrong with a command line, or the help that was asked for.
 pub fn usage(error: &clap::Error, as_json: bool) -> ExitCode {
     if !error.use_stderr() {
         let _ = write(&error.to_string());
         return ExitCode::SUCCESS;
     }
-    let text = error.to_string();
+    let text = without_secret(error.to_string());
     let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     if as_json {
         let body = json!({"error": {

@@ -62,6 +62,7 @@ fn grouped(root: Command, group: &str, command: Command) -> Command {
         "message" => "Messages for the owner of a task or a session",
         "handoff" => "Handoffs: check one, print its line",
         "project" => "Projects of this instance",
+        "token" => "Tokens: the credentials of the HTTP surface",
         _ => "",
     };
     let parent = Command::new(group.to_owned()).about(about).subcommand_required(true).arg_required_else_help(true);

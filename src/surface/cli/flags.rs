@@ -1,5 +1,8 @@
 //! From an operation's schema to its flags, and from flags back to its arguments.
 //! Must never check a value: that is done once, for every surface, in `operation/arguments.rs`.
+//!
+//! A field named `project` that is no position makes a `--project` of its own, which takes the place of the flag that
+//! every other command has for its connection's project.
 
 use std::io::Read;
 

@@ -61,6 +61,10 @@ fn block(fields: &Map<String, Value>, depth: usize, text: &mut String) {
             Value::Null => {}
             Value::Array(items) if items.is_empty() => {}
             Value::String(one) if one.is_empty() => {}
+            // Whole lines are what a person copies, and what a shell picks out.
+            Value::String(secret) if name == "token" => {
+                let _ = writeln!(text, "{indent}{name}:\n{}", escaped(secret));
+            }
             Value::String(several) if several.contains('\n') => {
                 let _ = writeln!(text, "{indent}{name}:");
                 for one in several.lines() {

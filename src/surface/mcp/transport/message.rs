@@ -48,7 +48,7 @@ pub fn parse(line: &[u8]) -> Parsed {
         return Parsed::Nothing;
     }
     let Ok(text) = std::str::from_utf8(line) else {
-        return bad(&ErrorData::parse_error("Parse error: the line is not UTF-8", None), None);
+        return bad(&ErrorData::parse_error("Parse error: the message is not UTF-8", None), None);
     };
     match serde_json::from_str::<ClientJsonRpcMessage>(text) {
         Ok(message) => Parsed::Message(Box::new(mended(message, text))),
@@ -69,12 +69,12 @@ pub fn error_line(error: &ErrorData, id: Option<&RequestId>) -> Vec<u8> {
 
 fn refuse(text: &str, error: &serde_json::Error) -> Parsed {
     if text.starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
-        return bad(&ErrorData::invalid_request("Invalid request: send one message a line, no batch", None), None);
+        return bad(&ErrorData::invalid_request("Invalid request: send one message at a time, no batch", None), None);
     }
     let head = match serde_json::from_str::<Head>(text) {
         Ok(head) if text.starts_with('{') => head,
         Err(error) if error.is_syntax() || error.is_eof() => {
-            return bad(&ErrorData::parse_error("Parse error: the line is not JSON", None), None);
+            return bad(&ErrorData::parse_error("Parse error: the message is not JSON", None), None);
         }
         _ => return bad(&ErrorData::invalid_request("Invalid request: no JSON-RPC 2.0 message", None), None),
     };
