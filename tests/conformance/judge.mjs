@@ -35,51 +35,54 @@ function exemptions() {
   return new Map(lines.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]));
 }
 
-const exempt = exemptions();
-const used = new Set();
-const found = findings();
-const scenarios = chosen.length > 0 ? chosen : scenariosOf(revision);
-const total = { scenarios: 0, passed: 0, noted: 0, exempt: 0 };
-
-console.log(`conformance: ${title}`);
-for (const scenario of scenarios) {
-  const checks = found.get(scenario);
-  if (!checks?.length) {
-    problems.push(`${scenario} was not run`);
-    continue;
-  }
-  const passed = checks.filter(({ status }) => status === 'SUCCESS').length;
-  const noted = checks.filter(({ status }) => status === 'INFO').length;
+/** Prints what became of one scenario, and counts it. */
+function count(scenario, checks) {
+  const of = (wanted) => checks.filter(({ status }) => status === wanted);
   const missed = checks.filter(({ status }) => status !== 'SUCCESS' && status !== 'INFO');
-  const isFailed = missed.some(({ status }) => status === 'FAILURE');
   if (exempt.has(scenario)) {
-    if (isFailed) used.add(scenario);
-    console.log(`  --   ${scenario}: does not count: ${exempt.get(scenario)}`);
-    continue;
+    if (of('FAILURE').length > 0) used.add(scenario);
+    total.exempt += 1;
+    console.log(`  --  ${scenario} does not count: ${exempt.get(scenario)}`);
+    return;
   }
   total.scenarios += 1;
-  total.passed += passed;
-  total.noted += noted;
-  console.log(`  ${String(passed).padStart(2)}   ${scenario}`);
+  total.passed += of('SUCCESS').length;
+  console.log(`  ${String(of('SUCCESS').length).padStart(2)}  ${scenario}`);
+  for (const { id, description } of of('INFO')) {
+    total.notes += 1;
+    console.log(`        note: ${id}: ${description}`);
+  }
   for (const { id, status, errorMessage, details } of missed) {
     const name = `${scenario}:${id}`;
     if (exempt.has(name)) {
       used.add(name);
-      total.exempt += 1;
-      console.log(`  --     ${id}: does not count (${status.toLowerCase()}): ${exempt.get(name)}`);
+      total.exemptChecks += 1;
+      console.log(`        ${status.toLowerCase()}, does not count: ${id}: ${exempt.get(name)}`);
     } else {
       problems.push(`${name}: ${status.toLowerCase()}: ${errorMessage ?? JSON.stringify(details)}`);
     }
   }
 }
+
+const exempt = exemptions();
+const used = new Set();
+const total = { scenarios: 0, passed: 0, notes: 0, exempt: 0, exemptChecks: 0 };
+const found = findings();
+
+console.log(`conformance: ${title}`);
+for (const scenario of chosen.length > 0 ? chosen : scenariosOf(revision)) {
+  const checks = found.get(scenario);
+  if (checks?.length) count(scenario, checks);
+  else problems.push(`${scenario} was not run`);
+}
 for (const name of exempt.keys()) {
   if (!used.has(name)) problems.push(`${name} is exempt, and there is nothing to exempt: take it out`);
 }
 
-const failed = problems.length === 0 ? 'nothing failed' : `${problems.length} problems`;
+const end = problems.length === 0 ? 'nothing failed' : `${problems.length} problems`;
+const without = `${total.exempt} scenarios and ${total.exemptChecks} single checks do not count`;
 console.log(
-  `conformance: ${title}: ${total.scenarios} scenarios, ${total.passed} checks passed, ${failed}; ` +
-    `${total.noted} notes, ${total.exempt} single checks and ${scenarios.filter((name) => exempt.has(name)).length} scenarios do not count`,
+  `conformance: ${title}: ${total.scenarios} scenarios, ${total.passed} checks passed, ${end}; ${total.notes} notes; ${without}`,
 );
 for (const problem of problems) console.error(`conformance: ${problem}`);
 process.exit(problems.length === 0 ? 0 : 1);

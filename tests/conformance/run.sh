@@ -72,8 +72,8 @@ server-stateless:sep-2575-http-server-no-independent-requests-on-stream calls th
 server-stateless:sep-2575-server-no-log-without-loglevel calls the fixture test_logging_tool
 "
 
-# Extensions of which the revisions require nothing.
-skills=(sep-2640-skills-directory sep-2640-skills-enumeration sep-2640-skills-manifest)
+# An extension of which the revisions ask nothing.
+skills=(sep-2640-skills-enumeration sep-2640-skills-manifest)
 
 # --- The suite -------------------------------------------------------------------------------------------------------
 
@@ -141,13 +141,12 @@ some() {
 
 # extension TITLE SCENARIO...: these scenarios, each of which must end well.
 extension() {
-  local results=$work/extension scenario
-  judge_title=$1
+  local title=$1 results=$work/extension scenario
   shift
   for scenario in "$@"; do
     suite --scenario "$scenario" -o "$results" >>"$results.log" 2>&1 || true
   done
-  judge "$judge_title, with fixtures" - "$results" "$@" <<<""
+  judge "$title, with fixtures" - "$results" "$@" <<<""
 }
 
 ensure_installed
