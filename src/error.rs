@@ -107,9 +107,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal without details.
+    /// A refusal without details, but that whoever may try again is told when: a minute, where nobody knows better.
     pub fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { code, message: message.into(), next: next.into(), details: Box::default() }
+        let refusal = Self { code, message: message.into(), next: next.into(), details: Box::default() };
+        match code {
+            Code::Unavailable | Code::RateLimited => refusal.with("retry_after_seconds", 60),
+            _ => refusal,
+        }
     }
 
     /// The same refusal with one more detail.

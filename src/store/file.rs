@@ -62,7 +62,8 @@ impl Opened {
             format!("the database {} was deleted or replaced while it was in use", self.path.display()),
             "Nothing was written. Call again to use the file that is there now; compare server_identity with the \
              connection profile first.",
-        ))
+        )
+        .with("retry_after_seconds", 1))
     }
 }
 

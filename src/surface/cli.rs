@@ -3,10 +3,12 @@
 
 pub mod answer;
 pub mod commands;
+pub mod connect;
 pub mod flags;
 pub mod maintain;
 pub mod serve;
 pub mod setup;
+pub mod start;
 pub mod text;
 
 use std::ffi::OsString;

@@ -198,7 +198,7 @@ fn start_sets_up_once_and_changes_nothing_the_second_time() {
     std::fs::create_dir(&home).expect("a folder");
     let run = || {
         let mut command = std::process::Command::new(crate::program::HEYAIRA);
-        command.env_clear().env("HOME", folder.path()).current_dir(&home).args(["start", "--json"]);
+        command.env_clear().env("HOME", folder.path()).current_dir(&home).args(["start", "--no-serve", "--json"]);
         let output = command.output().expect("runs");
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")

@@ -12,6 +12,7 @@ mod ground;
 mod handoff;
 mod history;
 mod house;
+mod http;
 mod identity;
 mod list;
 mod lists;

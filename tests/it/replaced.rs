@@ -31,7 +31,7 @@ fn a_new_database_in_its_place_is_another_instance() {
     let mut server = place.server();
     let old = server.call("server_identity", json!({})).expect("there");
     remove(&place);
-    assert_eq!(place.bare(&["start", "--project", "ledger"]).code, 0);
+    assert_eq!(place.bare(&["start", "--no-serve", "--project", "ledger"]).code, 0);
     let refused = server.call("task_create", json!({"title": "lost", "summary": "s"})).expect_err("the old profile");
     assert!(refused.starts_with("identity_mismatch: "), "{refused}");
     let new = server.call("server_identity", json!({})).expect("there");

@@ -7,13 +7,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, flags, maintain, serve, setup};
+use crate::surface::cli::{Session, flags, maintain, serve, setup, start};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
 const BY_HAND: [(&str, Run); 10] = [
-    ("start", setup::start),
+    ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
     ("mcp", setup::mcp),
@@ -107,7 +107,15 @@ fn with_globals(command: Command) -> Command {
 fn made_by_hand() -> Vec<Command> {
     let text = |name: &'static str| Arg::new(name).value_name(name.to_uppercase()).action(ArgAction::Set);
     vec![
-        Command::new("start").about("Set everything up: database, project, profile; print how to connect a client"),
+        Command::new("start")
+            .about("Set everything up (database, project, profile, token), print how to connect a client, and serve")
+            .args(serve::flags())
+            .arg(
+                Arg::new("no-serve")
+                    .long("no-serve")
+                    .action(ArgAction::SetTrue)
+                    .help("Only set up: clients that start heyaira mcp themselves need no server"),
+            ),
         Command::new("init")
             .about("Create the database")
             .arg(text("resource").long("resource").value_name("URL").help("The canonical URI of the service")),

@@ -1,4 +1,4 @@
-//! Setting up and connecting: `init`, `start`, `profile`, `mcp`, `resume`.
+//! Setting up and connecting: `init`, `profile`, `mcp`, `resume`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 
 use crate::config::PROFILE_FILE;
-use crate::domain::project::{Instance, slug_problem};
+use crate::domain::project::Instance;
 use crate::domain::token::Role;
-use crate::error::{Code, Refusal, Result};
+use crate::error::{Refusal, Result};
 use crate::operation::{Connection, Door, Service};
 use crate::operations;
 use crate::operations::project::check_resource;
 use crate::store::backend::work;
 use crate::store::project;
 use crate::surface::cli::text::escaped;
-use crate::surface::cli::{Session, answer, caller, now, profile_of, wait};
+use crate::surface::cli::{Session, answer, caller, connect, now, profile_of, wait};
 use crate::surface::mcp::{Open, serve_stdio};
 
 /// `heyaira init`.
@@ -47,7 +47,7 @@ pub fn init(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
 }
 
 /// Writes the instance's row if the database is new; answers the instance and whether it was made now.
-fn prepare(service: &Service, resource: Option<String>) -> Result<(Instance, bool)> {
+pub fn prepare(service: &Service, resource: Option<String>) -> Result<(Instance, bool)> {
     let id = service.ids.uuid();
     let instance = Instance {
         id,
@@ -67,60 +67,6 @@ fn prepare(service: &Service, resource: Option<String>) -> Result<(Instance, boo
     ))
 }
 
-/// `heyaira start`: everything that a first use needs; run again it changes nothing.
-pub fn start(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
-    let service = session.config.open(true)?;
-    prepare(&service, None)?;
-    let name = project_name(session)?;
-    let create =
-        operations::named("project_create").ok_or_else(|| Refusal::internal(&"project_create is not listed"))?;
-    let created = match session.ask_of(&service, create, json!({"project": name})) {
-        Ok(_) => true,
-        Err(refusal) if refusal.code == Code::NotAllowed => false,
-        Err(refusal) => return Err(refusal),
-    };
-    let profile = profile_of(session, &service, &name)?;
-    if session.json {
-        let mut told = profile;
-        told["database"] = json!(session.config.database.display().to_string());
-        told["created"] = json!(created);
-        told["connect"] = json!(connect(&name, &session.config.database));
-        return answer::print(&told, true);
-    }
-    let verb = if created { "is set up" } else { "is there already" };
-    answer::write(&escaped(&format!(
-        "Project {name} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}\n\
-         Give the profile to your agents: in the repository's root run\n  {program} profile {name} --write\n\
-         and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",
-        session.config.database.display(),
-        profile_text(&profile),
-        connect_text(&name, &session.config.database),
-        program = program(),
-    )))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The named project, else the pinned one, else the folder's name.
-fn project_name(session: &Session) -> Result<String> {
-    if let Some(named) = &session.config.project {
-        return match slug_problem(named) {
-            None => Ok(named.clone()),
-            Some(problem) => Err(Refusal::argument(format!("project {problem}"))),
-        };
-    }
-    if session.config.profile.is_some() || session.config.found_profile()?.is_some() {
-        return session.config.pinned().map(|pinned| pinned.project);
-    }
-    let folder =
-        session.config.folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let letters = folder.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
-    let slug: String = letters.take(63).collect::<String>().trim_matches('-').to_owned();
-    if slug.is_empty() {
-        return Err(Refusal::argument("this folder's name makes no project name: give one with --project"));
-    }
-    Ok(slug)
-}
-
 /// `heyaira profile`.
 pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let project = match matches.get_one::<String>("project") {
@@ -134,13 +80,13 @@ pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     }
     if session.json {
         let mut told = profile;
-        told["connect"] = json!(connect(&project, &session.config.database));
+        told["connect"] = connect::as_json(&connect::stdio(&project, &session.config.database));
         return answer::print(&told, true);
     }
     answer::write(&escaped(&format!(
         "{}\nConnect a client (stdio):\n{}",
         profile_text(&profile),
-        connect_text(&project, &session.config.database)
+        connect::as_text(&connect::stdio(&project, &session.config.database))
     )))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -201,7 +147,8 @@ fn told_file(session: &Session, path: &Path, written: bool) -> Result<ExitCode> 
     answer::print(&json!({"file": path.display().to_string(), "written": written}), session.json)
 }
 
-fn profile_text(profile: &Value) -> String {
+/// A profile, to be read.
+pub fn profile_text(profile: &Value) -> String {
     let word = |name: &str| profile[name].as_str().unwrap_or_default().to_owned();
     format!(
         "Connection profile\n  resource: {}\n  instance: {}\n  project: {}\n  language: {}\n  write_context: {}\n",
@@ -211,51 +158,6 @@ fn profile_text(profile: &Value) -> String {
         word("language"),
         word("write_context"),
     )
-}
-
-/// The set-up of each client, by its name.
-fn connect(project: &str, database: &Path) -> Value {
-    let lines: serde_json::Map<String, Value> =
-        connect_lines(project, database).into_iter().map(|(client, line)| (client.to_owned(), json!(line))).collect();
-    Value::Object(lines)
-}
-
-fn connect_text(project: &str, database: &Path) -> String {
-    connect_lines(project, database).into_iter().map(|(client, line)| format!("  {client}: {line}\n")).collect()
-}
-
-fn connect_lines(project: &str, database: &Path) -> [(&'static str, String); 5] {
-    // A client starts the server with an environment of its own: the file is named unless it is the default.
-    let named = std::env::var_os("HEYAIRA_DATABASE").is_some() || std::env::args_os().any(|word| word == "--database");
-    let database = if named {
-        std::path::absolute(database)
-            .map(|path| format!(" --database {}", shell_word(&path.display().to_string())))
-            .unwrap_or_default()
-    } else {
-        String::new()
-    };
-    let command = format!("{} mcp --project {project}{database}", program());
-    [
-        ("Claude Code", format!("claude mcp add heyaira -- {command}")),
-        ("Codex", format!("codex mcp add heyaira -- {command}")),
-        ("Gemini CLI", format!("gemini mcp add heyaira {command}")),
-        ("OpenCode", format!("opencode mcp add heyaira -- {command}")),
-        ("any other", command),
-    ]
-}
-
-/// This program, as a shell finds it from anywhere.
-fn program() -> String {
-    std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()))
-}
-
-/// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// `heyaira resume LINE`.

@@ -1,13 +1,16 @@
 //! The body of a request: whole, within its size and its time. Must never hold more memory for all callers together
 //! than the limits say, nor hang on a sender that stops.
 
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
+use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -21,9 +24,10 @@ use crate::surface::http::answer::Denied;
 const SMALL: usize = 64 * 1024;
 /// The unit of reservations, in bytes.
 const UNIT: usize = 1024;
-/// How much of a body that is too large is read and dropped, as a multiple of the limit, so that a client that sends
-/// all before it reads gets the answer and not a broken connection.
+/// How much of a body that nobody wants is read and dropped, as a multiple of the limit.
 const DROPPED: usize = 4;
+/// For how long that is done.
+const DROPPING: Duration = Duration::from_secs(5);
 
 /// Room for large bodies.
 pub struct Room {
@@ -51,7 +55,7 @@ impl Room {
         let deadline = Instant::now() + self.patience;
         let declared = declared(headers);
         if declared.is_some_and(|length| length > self.most) {
-            return Err(self.refused(body, deadline).await);
+            return Err(self.too_large());
         }
         let needed = declared.unwrap_or(self.most);
         let room = if needed > SMALL { Some(self.reserve(needed, deadline).await?) } else { None };
@@ -78,7 +82,7 @@ impl Room {
             };
             length += data.len();
             if length > self.most {
-                return Err(self.refused(body, deadline).await);
+                return Err(self.too_large());
             }
             match first.take() {
                 None if more.is_empty() => first = Some(data),
@@ -92,15 +96,7 @@ impl Room {
         Ok(first.unwrap_or_else(|| more.freeze()))
     }
 
-    /// Drops the rest of a body that is too large, as far as that is worth it.
-    async fn refused(&self, mut body: Body, deadline: Instant) -> Denied {
-        let mut left = self.most.saturating_mul(DROPPED);
-        while let Ok(Some(Ok(frame))) = timeout_at(deadline, body.frame()).await {
-            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
-            if left == 0 {
-                break;
-            }
-        }
+    fn too_large(&self) -> Denied {
         let message = format!("the body has more than {} bytes, the limit of a request", grouped(self.most));
         let next = "Send less, or split it over several tasks or memories. Nothing was written.";
         Refusal::new(Code::TooLarge, message, next).into()
@@ -109,6 +105,51 @@ impl Room {
     fn too_slow(&self) -> Denied {
         let message = format!("the body did not arrive within {} seconds", self.patience.as_secs());
         Denied::invalid(StatusCode::REQUEST_TIMEOUT, message, "Send it again, faster. Nothing was written.")
+    }
+}
+
+/// A body that its lender can take back: whoever answers before the end of a body must still read it, or the
+/// connection breaks and the answer with it, as a client that sends all before it reads sees only the break.
+#[derive(Clone)]
+pub struct Lent(Arc<Mutex<Body>>);
+
+impl Lent {
+    /// Lends a body.
+    pub fn new(body: Body) -> Self {
+        Self(Arc::new(Mutex::new(body)))
+    }
+
+    /// Reads and drops what is left of it, as far as that is worth it.
+    pub async fn drop_rest(mut self, limits: &Limits) {
+        let deadline = Instant::now() + DROPPING;
+        let mut left = limits.body_bytes.saturating_mul(DROPPED);
+        while let Ok(Some(Ok(frame))) = timeout_at(deadline, self.frame()).await {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+            if left == 0 {
+                return;
+            }
+        }
+    }
+}
+
+impl http_body::Body for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        let mut body = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Pin::new(&mut *body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
     }
 }
 

@@ -10,10 +10,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, Request};
+use http_body::Body as _;
 
 use crate::operation::{Connection, Effect, Entry};
 use crate::surface::http::Server;
 use crate::surface::http::answer::Told;
+use crate::surface::http::body::Lent;
 
 /// What the log says of a call.
 #[derive(Clone, Debug)]
@@ -41,10 +43,15 @@ pub async fn pass(State(server): State<Arc<Server>>, request: Request<Body>, nex
     let began = Instant::now();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let mut response = match server.places.check(request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
+    let (parts, body) = request.into_parts();
+    let body = Lent::new(body);
+    let mut response = match server.places.check(&parts.uri, &parts.headers) {
+        Ok(()) => next.run(Request::from_parts(parts, Body::new(body.clone()))).await,
         Err(denied) => denied.into_response(),
     };
+    if !body.is_end_stream() {
+        body.drop_rest(&server.settings.limits).await;
+    }
     let headers = response.headers_mut();
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

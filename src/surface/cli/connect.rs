@@ -1,0 +1,71 @@
+//! The lines that connect each client. Must never hold a token: a line that is copied ends in shell histories and chats.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+/// A client, and the command that connects it.
+pub type Line = (&'static str, String);
+
+/// Over standard input and output: the client starts the server itself.
+pub fn stdio(project: &str, database: &Path) -> Vec<Line> {
+    // A client starts the server with an environment of its own: the file is named unless it is the default.
+    let named = std::env::var_os("HEYAIRA_DATABASE").is_some() || std::env::args_os().any(|word| word == "--database");
+    let database = if named {
+        std::path::absolute(database)
+            .map(|path| format!(" --database {}", shell_word(&path.display().to_string())))
+            .unwrap_or_default()
+    } else {
+        String::new()
+    };
+    let command = format!("{} mcp --project {project}{database}", program());
+    vec![
+        ("Claude Code", format!("claude mcp add heyaira -- {command}")),
+        ("Codex", format!("codex mcp add heyaira -- {command}")),
+        ("Gemini CLI", format!("gemini mcp add heyaira {command}")),
+        ("OpenCode", format!("opencode mcp add heyaira -- {command}")),
+        ("any other", command),
+    ]
+}
+
+/// Over HTTP: the token is read from its file when the line is run.
+pub fn http(url: &str, token: &Path) -> Vec<Line> {
+    let file = shell_word(&token.display().to_string());
+    let header = format!("\"Authorization: Bearer $(cat {file})\"");
+    vec![
+        ("Claude Code", format!("claude mcp add --transport http heyaira {url} --header {header}")),
+        (
+            "Codex",
+            format!(
+                "codex mcp add heyaira --url {url} --bearer-token-env-var HEYAIRA_TOKEN   # with HEYAIRA_TOKEN=$(cat {file})"
+            ),
+        ),
+        ("Gemini CLI", format!("gemini mcp add --transport http heyaira {url} --header {header}")),
+        ("OpenCode", format!("opencode mcp add heyaira --url {url} --header \"Authorization=Bearer $(cat {file})\"")),
+        ("any other", format!("{url} with the header {header}")),
+    ]
+}
+
+/// The lines by client.
+pub fn as_json(lines: &[Line]) -> Value {
+    Value::Object(lines.iter().map(|(client, line)| ((*client).to_owned(), json!(line))).collect::<Map<_, _>>())
+}
+
+/// The lines to be read and copied.
+pub fn as_text(lines: &[Line]) -> String {
+    lines.iter().map(|(client, line)| format!("  {client}: {line}\n")).collect()
+}
+
+/// This program, as a shell finds it from anywhere.
+pub fn program() -> String {
+    std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()))
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,175 @@
+//! `heyaira start`: everything that a first use needs, then the server. Run again it changes nothing and serves.
+//! Must never print the token, nor replace one that its owner revoked.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+
+use crate::config::PROFILE_FILE;
+use crate::domain::project::slug_problem;
+use crate::domain::token;
+use crate::error::{Code, Refusal, Result};
+use crate::operation::Service;
+use crate::operations;
+use crate::store::backend::work;
+use crate::store::file::{failed, new_private};
+use crate::store::token::find;
+use crate::surface::cli::serve::{self, Bound};
+use crate::surface::cli::setup::{prepare, profile_text};
+use crate::surface::cli::text::escaped;
+use crate::surface::cli::{Session, answer, caller, connect, profile_of, wait};
+use crate::surface::http::Auth;
+
+/// How many names are tried for a token whose file is gone.
+const NAMES: usize = 100;
+
+/// What is set up.
+struct Ready {
+    project: String,
+    created: bool,
+    profile: Value,
+    token: PathBuf,
+}
+
+/// `heyaira start`.
+pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let ready = set_up(session)?;
+    if matches.get_flag("no-serve") {
+        tell(session, &ready, None)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let bound = Bound::new(session, serve::settings(matches, Auth::Tokens)?)?;
+    tell(session, &ready, Some(&serve::mcp(bound.address, &ready.project)))?;
+    bound.serve()
+}
+
+fn set_up(session: &Session) -> Result<Ready> {
+    let service = session.config.open(true)?;
+    prepare(&service, None)?;
+    let project = project_name(session)?;
+    let created = match ask(session, &service, "project_create", json!({"project": project})) {
+        Ok(_) => true,
+        Err(refusal) if refusal.code == Code::NotAllowed => false,
+        Err(refusal) => return Err(refusal),
+    };
+    let profile = profile_of(session, &service, &project)?;
+    let token = token_file(session, &service)?;
+    Ok(Ready { project, created, profile, token })
+}
+
+fn ask(session: &Session, service: &Service, name: &str, arguments: Value) -> Result<Value> {
+    let entry = operations::named(name).ok_or_else(|| Refusal::internal(&format!("{name} is not listed")))?;
+    session.ask_of(service, entry, arguments)
+}
+
+/// The named project, else the pinned one, else the folder's name.
+fn project_name(session: &Session) -> Result<String> {
+    if let Some(named) = &session.config.project {
+        return match slug_problem(named) {
+            None => Ok(named.clone()),
+            Some(problem) => Err(Refusal::argument(format!("project {problem}"))),
+        };
+    }
+    if session.config.profile.is_some() || session.config.found_profile()?.is_some() {
+        return session.config.pinned().map(|pinned| pinned.project);
+    }
+    let folder =
+        session.config.folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let letters = folder.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
+    let slug: String = letters.take(63).collect::<String>().trim_matches('-').to_owned();
+    if slug.is_empty() {
+        return Err(Refusal::argument("this folder's name makes no project name: give one with --project"));
+    }
+    Ok(slug)
+}
+
+/// The file beside the database with the token of the person at this machine, made at the first start.
+fn token_file(session: &Session, service: &Service) -> Result<PathBuf> {
+    let database = &session.config.database;
+    let path = std::path::absolute(database).unwrap_or_else(|_| database.clone()).with_extension("token");
+    match std::fs::read_to_string(&path) {
+        Ok(token) => check_token(service, &path, token.trim()).map(|()| path),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            make_token(session, service, &path)?;
+            Ok(path)
+        }
+        Err(error) => Err(failed("read", &path, &error)),
+    }
+}
+
+fn check_token(service: &Service, path: &Path, token: &str) -> Result<()> {
+    let (hash, now) = (token::hash(token), service.clock.now());
+    let found = work(move |transaction| Box::pin(async move { find(transaction, &hash, now).await }));
+    match wait(service.store.read(Instant::now() + service.deadline, found))? {
+        Some(_) => Ok(()),
+        None => Err(Refusal::not_allowed(
+            format!("the token in {} is revoked, expired, or of another database", path.display()),
+            "Remove the file to have a new token made. Nothing was changed.",
+        )),
+    }
+}
+
+/// A token for all projects, so that whoever starts in a second repository needs no second one.
+fn make_token(session: &Session, service: &Service, path: &Path) -> Result<()> {
+    let person = caller();
+    // The file comes first: a token that cannot be kept is not made.
+    new_private(path)?;
+    let made = (1..=NAMES).find_map(|number| {
+        let name = if number == 1 { person.clone() } else { format!("{person}-{number}") };
+        match ask(session, service, "token_create", json!({"name": name, "all_projects": true})) {
+            Err(refusal) if refusal.code == Code::NotAllowed => None,
+            made => Some(made),
+        }
+    });
+    let keep = |made: Value| {
+        let token = made["token"].as_str().unwrap_or_default();
+        let write = |mut file: std::fs::File| writeln!(file, "{token}").and_then(|()| file.sync_all());
+        let opened = std::fs::OpenOptions::new().write(true).open(path);
+        opened.and_then(write).map_err(|error| failed("write", path, &error))
+    };
+    let taken = || Refusal::not_allowed(format!("the names {person} to {person}-{NAMES} are taken"), "Revoke some.");
+    let kept = made.unwrap_or_else(|| Err(taken())).and_then(keep);
+    if kept.is_err() {
+        let _ = std::fs::remove_file(path);
+    }
+    kept
+}
+
+/// Prints what is there and how to connect, without the token.
+fn tell(session: &Session, ready: &Ready, url: Option<&str>) -> Result<()> {
+    let (project, database) = (&ready.project, &session.config.database);
+    let stdio = connect::stdio(project, database);
+    let http = url.map(|url| connect::http(url, &ready.token));
+    if session.json {
+        let mut told = ready.profile.clone();
+        told["database"] = json!(database.display().to_string());
+        told["created"] = json!(ready.created);
+        told["token_file"] = json!(ready.token.display().to_string());
+        told["connect"] = connect::as_json(&stdio);
+        if let (Some(url), Some(http)) = (url, &http) {
+            told["url"] = json!(url);
+            told["connect_http"] = connect::as_json(http);
+        }
+        return answer::print(&told, true).map(drop);
+    }
+    let verb = if ready.created { "is set up" } else { "is there already" };
+    let served = http.map(|http| {
+        let address = url.unwrap_or_default();
+        let lines = connect::as_text(&http);
+        format!("Or by HTTP, served now at {address} (token in {}):\n{lines}", ready.token.display())
+    });
+    answer::write(&escaped(&format!(
+        "Project {project} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}{}\
+         Give the profile to your agents: in the repository's root run\n  {program} profile {project} --write\n\
+         and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",
+        database.display(),
+        profile_text(&ready.profile),
+        connect::as_text(&stdio),
+        served.unwrap_or_default(),
+        program = connect::program(),
+    )))
+}

@@ -1,0 +1,7 @@
+//! The network surface: the real program, real sockets.
+
+mod auth;
+mod health;
+mod same;
+pub mod served;
+mod start;

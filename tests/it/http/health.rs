@@ -1,0 +1,53 @@
+//! Whether a server lives and can serve, and how it ends.
+
+use serde_json::json;
+
+use super::served::Served;
+use crate::program::Place;
+
+#[test]
+fn health_is_told_to_everyone_and_says_no_more() {
+    let place = Place::new();
+    let served = Served::start(&place, &[]);
+    let mut client = served.client();
+    for (path, status) in [("/healthz", "ok"), ("/readyz", "ready")] {
+        let reply = client.ask("GET", path, &[], "").expect("an answer");
+        assert_eq!((reply.status, reply.json()), (200, json!({"status": status})), "{path}");
+        assert_eq!(client.ask("HEAD", path, &[], "").expect("an answer").status, 200);
+        let refused = client.post(path, &json!({}));
+        assert_eq!((refused.status, refused.headers["allow"].as_str()), (405, "GET, HEAD"));
+    }
+}
+
+#[test]
+fn without_its_database_it_lives_but_is_not_ready_and_comes_back_by_itself() {
+    let place = Place::new();
+    let served = Served::open(&place);
+    let mut client = served.client();
+    assert_eq!(client.api("task_list", &json!({})).status, 200);
+    assert_eq!(place.bare(&["backup", "copy.db"]).code, 0);
+    let folder = place.database().parent().expect("a folder").to_owned();
+    for entry in std::fs::read_dir(&folder).expect("a folder") {
+        std::fs::remove_file(entry.expect("an entry").path()).expect("it is ours");
+    }
+    let reply = client.api("task_list", &json!({}));
+    assert_eq!((reply.status, reply.code().as_str()), (503, "unavailable"));
+    assert_eq!(reply.headers["retry-after"], "1", "{reply:?}");
+    assert_eq!(client.ask("GET", "/readyz", &[], "").expect("an answer").status, 503);
+    assert_eq!(client.ask("GET", "/healthz", &[], "").expect("an answer").status, 200);
+    std::fs::copy(place.folder.path().join("copy.db"), place.database()).expect("a copy");
+    assert_ne!(client.ask("GET", "/readyz", &[], "").expect("an answer").status, 500);
+    assert_eq!(client.ask("GET", "/readyz", &[], "").expect("an answer").status, 200);
+    assert_eq!(client.api("task_list", &json!({})).status, 200);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_with_success() {
+    let place = Place::new();
+    let mut served = Served::open(&place);
+    let mut client = served.client();
+    assert_eq!(client.api("task_list", &json!({})).status, 200);
+    assert_eq!(served.end(), Some(0), "an idle connection does not hold it");
+    assert!(client.ask("GET", "/healthz", &[], "").is_none(), "the connection is closed");
+}
