@@ -32,12 +32,13 @@ use crate::surface::mcp::handler::Handler;
 #[derive(Clone)]
 pub struct Fixtures {
     product: Handler,
+    ear: changes::Ear,
 }
 
 impl Fixtures {
     /// A server of these operations, reached that way, and of the fixtures.
     pub fn over(calls: Arc<dyn Calls>, entries: &'static [Entry]) -> Self {
-        Self { product: Handler::over(calls, entries) }
+        Self { product: Handler::over(calls, entries), ear: changes::Ear::default() }
     }
 }
 
@@ -206,12 +207,13 @@ impl ServerHandler for Fixtures {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.ear.open();
         Some(changes::accepted(requested, self.product.accepted_subscription_filter(requested)))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         if changes::are_wanted(context.accepted()) {
-            changes::listen(&context).await;
+            changes::listen(&self.ear, &context).await;
             return Ok(());
         }
         self.product.listen(context).await

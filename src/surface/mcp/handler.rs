@@ -195,9 +195,8 @@ impl ServerHandler for Handler {
             let result = serde_json::to_value(result);
             return result.map(CustomResult).map_err(|_| ErrorData::internal_error("the answer cannot be sent", None));
         }
-        // The handshake went with 2026-07-28.
-        let shakes_hands = request.method == "initialize" && !is_modern(&context);
-        if shakes_hands || KNOWN.contains(&request.method.as_str()) {
+        let of_its_era = if is_modern(&context) { &KNOWN_MODERN[..] } else { &KNOWN_LEGACY };
+        if KNOWN.iter().chain(of_its_era).any(|known| *known == request.method) {
             let message = format!("Invalid params: {} was sent with parameters of another form", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -211,9 +210,14 @@ fn unwrapped(arguments: Value) -> Value {
     parsed.filter(Value::is_object).unwrap_or(arguments)
 }
 
+/// The methods that went with 2026-07-28.
+const KNOWN_LEGACY: [&str; 1] = ["initialize"];
+
+/// The methods that came with it.
+const KNOWN_MODERN: [&str; 1] = ["server/discover"];
+
 /// The methods that are served in every era.
-const KNOWN: [&str; 8] = [
-    "server/discover",
+const KNOWN: [&str; 7] = [
     "tools/list",
     "tools/call",
     "prompts/list",
