@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::http::served::{Served, Way};
 use crate::program::{Place, Server};
 
 const KILLS: usize = 50;
@@ -17,7 +20,7 @@ struct Killed {
 }
 
 /// Sends a burst of writes to several tasks, reads some answers, and kills the server between them.
-fn kill_in_mid_write(place: &Place, tasks: &[String], versions: &mut [i64], round: usize) -> Killed {
+fn kill_in_mid_write(place: &Place, tasks: &[String], versions: &[i64], round: usize) -> Killed {
     let mut server = place.server();
     let mut sent = Vec::new();
     for burst in 0..6 {
@@ -56,12 +59,21 @@ fn acknowledgement(answer: &Value, sent: &[(i64, String)]) -> Option<(String, i6
 
 #[test]
 fn every_acknowledged_version_survives_fifty_kills() {
+    survive("over standard input", kill_in_mid_write);
+}
+
+#[test]
+fn every_acknowledged_version_survives_fifty_kills_of_a_server_on_the_network() {
+    survive("over the network", kill_a_served_one);
+}
+
+fn survive(way: &str, kill: impl Fn(&Place, &[String], &[i64], usize) -> Killed) {
     let place = Place::new();
     let tasks: Vec<String> = (0..4).map(|number| place.task(&format!("task {number}"))).collect();
     let mut versions = vec![1; tasks.len()];
     let (mut acknowledged, mut rounds_with_acks, mut rounds_in_flight) = (0, 0, 0);
     for round in 0..KILLS {
-        let killed = kill_in_mid_write(&place, &tasks, &mut versions, round);
+        let killed = kill(&place, &tasks, &versions, round);
         acknowledged += killed.acknowledged.len();
         rounds_with_acks += usize::from(!killed.acknowledged.is_empty());
         rounds_in_flight += usize::from(killed.in_flight > 0);
@@ -75,10 +87,46 @@ fn every_acknowledged_version_survives_fifty_kills() {
         assert_eq!(verified.json()["clean"], true, "round {round}: {verified:?}");
     }
     println!(
-        "{KILLS} kills: {acknowledged} writes acknowledged, {rounds_with_acks} rounds with acknowledged writes, \
+        "{KILLS} kills {way}: {acknowledged} writes acknowledged, {rounds_with_acks} rounds with acknowledged writes, \
          {rounds_in_flight} rounds with writes in flight"
     );
     assert!(rounds_with_acks > KILLS / 2 && rounds_in_flight > KILLS / 2, "most kills must hit writes in flight");
+}
+
+/// Four agents write over the network until the server is killed; answers what they were told.
+fn kill_a_served_one(place: &Place, tasks: &[String], versions: &[i64], round: usize) -> Killed {
+    let mut served = Served::open(place);
+    let enough = AtomicUsize::new(0);
+    let (acknowledged, in_flight) = thread::scope(|scope| {
+        let write = |(number, (task, version)): (usize, (&String, &i64))| {
+            let way = if number.is_multiple_of(2) { Way::Mcp } else { Way::Plain };
+            let (mut agent, task, mut version) = (served.agent(place, way), task.clone(), *version);
+            let enough = &enough;
+            scope.spawn(move || {
+                let mut acknowledged = Vec::new();
+                loop {
+                    let arguments =
+                        json!({"task_id": task, "expected_version": version, "summary": format!("round {round}")});
+                    let Some(outcome) = agent.try_call("task_update", arguments) else {
+                        return acknowledged;
+                    };
+                    version = outcome.expect("nobody else writes")["version"].as_i64().expect("a version");
+                    acknowledged.push((task.clone(), version));
+                    enough.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        };
+        let threads: Vec<_> = tasks.iter().zip(versions).enumerate().map(write).collect();
+        while enough.load(Ordering::Relaxed) < round % 20 + 1 {
+            thread::yield_now();
+        }
+        // Whoever still writes has a call in flight, as each waits for its answer only.
+        let in_flight = threads.iter().filter(|thread| !thread.is_finished()).count();
+        served.kill();
+        let told = threads.into_iter().flat_map(|thread| thread.join().expect("no writer fails")).collect();
+        (told, in_flight)
+    });
+    Killed { acknowledged, in_flight }
 }
 
 /// The system calls of a traced server in order: flushes, and answers that acknowledge a write.

@@ -2,12 +2,37 @@
 
 use serde_json::json;
 
-use crate::program::Place;
+use crate::http::served::{Served, Way};
+use crate::program::{Agent, Place};
 
 #[test]
 fn one_session_hands_off_and_a_fresh_one_takes_over_in_three_calls() {
     let place = Place::new();
-    let mut first = place.server();
+    let (mut first, mut second) = (place.server(), place.server());
+    hand_over(&place, &mut first, &mut second);
+    assert_eq!(first.end(), Some(0));
+    assert_eq!(second.end(), Some(0));
+}
+
+#[test]
+fn it_does_so_over_the_network() {
+    let place = Place::new();
+    let served = Served::open(&place);
+    hand_over(&place, &mut served.agent(&place, Way::Mcp), &mut served.agent(&place, Way::Mcp));
+}
+
+#[test]
+fn it_does_so_from_one_way_in_to_another() {
+    let place = Place::new();
+    let served = Served::open(&place);
+    hand_over(&place, &mut place.server(), &mut served.agent(&place, Way::Plain));
+    let place = Place::new();
+    let served = Served::open(&place);
+    hand_over(&place, &mut served.agent(&place, Way::Mcp), &mut place.server());
+}
+
+/// One profile for both, whatever their way in.
+fn hand_over(place: &Place, first: &mut dyn Agent, second: &mut dyn Agent) {
     let identity = first.call("server_identity", json!({})).expect("identity");
     assert_eq!(identity["project"], "ledger");
     assert!(!identity.to_string().contains(&place.write_context));
@@ -53,8 +78,7 @@ fn one_session_hands_off_and_a_fresh_one_takes_over_in_three_calls() {
     assert_eq!(line, format!("handoff: {} v3", &task[..8]));
     assert_eq!(handed.get("warnings"), None, "{handed}");
 
-    // The successor: a process of its own, and three calls.
-    let mut second = place.server();
+    // The successor: a client of its own, and three calls.
     second.call("server_identity", json!({})).expect("identity");
     let packet = second.call("continuity_context", json!({"handoff": line})).expect("the packet");
     assert_eq!(packet["version"], 3);
@@ -96,7 +120,5 @@ fn one_session_hands_off_and_a_fresh_one_takes_over_in_three_calls() {
     );
     let results = second.call("memory_search", json!({"kind": "result"})).expect("found");
     assert_eq!(results["total"], 1);
-    assert_eq!(first.end(), Some(0));
-    assert_eq!(second.end(), Some(0));
     assert_eq!(place.bare(&["verify"]).code, 0);
 }

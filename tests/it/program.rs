@@ -145,11 +145,8 @@ impl Server {
     }
 
     /// Writes the call of a tool; answers its id.
-    pub fn send_call(&mut self, tool: &str, mut arguments: Value) -> i64 {
-        let writes = ["task_create", "task_update", "task_takeover", "memory_add", "message_send"];
-        if writes.contains(&tool) && arguments.get("write_context").is_none() {
-            arguments["write_context"] = json!(self.write_context);
-        }
+    pub fn send_call(&mut self, tool: &str, arguments: Value) -> i64 {
+        let arguments = with_profile(tool, arguments, &self.write_context);
         self.last_id += 1;
         let id = self.last_id;
         self.send(&json!({
@@ -202,6 +199,29 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Tools that need the `write_context`.
+const WRITES: [&str; 5] = ["task_create", "task_update", "task_takeover", "memory_add", "message_send"];
+
+/// The arguments, with the profile's string where the tool needs it and it is not given.
+pub fn with_profile(tool: &str, mut arguments: Value, write_context: &str) -> Value {
+    if WRITES.contains(&tool) && arguments.get("write_context").is_none() {
+        arguments["write_context"] = json!(write_context);
+    }
+    arguments
+}
+
+/// Whoever calls tools with the profile at hand, whatever the way in.
+pub trait Agent: Send {
+    /// Calls a tool: its answer, or the text of its refusal.
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String>;
+}
+
+impl Agent for Server {
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
+        Self::call(self, tool, arguments)
     }
 }
 

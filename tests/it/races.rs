@@ -6,23 +6,34 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::program::{Place, Server};
+use crate::http::served::{Served, Way};
+use crate::program::{Agent, Place};
 
 const CLAIMERS: usize = 8;
 const ROUNDS: usize = 50;
 const WRITES: usize = 200;
 
+/// An agent of its own: on standard input and output, by MCP and by plain HTTP over the network, in turn.
+fn agent(place: &Place, served: &Served, number: usize) -> Box<dyn Agent> {
+    match number % 3 {
+        0 => Box::new(place.server()),
+        1 => Box::new(served.agent(place, Way::Mcp)),
+        _ => Box::new(served.agent(place, Way::Plain)),
+    }
+}
+
 /// One claim, by the way in that this claimer has.
 enum Claimer {
-    Stdio(Box<Server>),
+    Agent(Box<dyn Agent>),
     CommandLine,
 }
 
 impl Claimer {
-    /// Four servers and four command lines.
-    fn all(place: &Place) -> Vec<Self> {
-        let of = |number: usize| {
-            if number.is_multiple_of(2) { Self::Stdio(Box::new(place.server())) } else { Self::CommandLine }
+    /// Of each way in as many.
+    fn all(place: &Place, served: &Served) -> Vec<Self> {
+        let of = |number: usize| match number % 4 {
+            3 => Self::CommandLine,
+            number => Self::Agent(agent(place, served, number)),
         };
         (0..CLAIMERS).map(of).collect()
     }
@@ -30,10 +41,10 @@ impl Claimer {
     /// The same claim from everyone: nothing in it tells the claimers apart.
     fn claim(&mut self, place: &Place, task: &str) -> Result<i64, String> {
         match self {
-            Self::Stdio(server) => {
+            Self::Agent(agent) => {
                 let arguments =
                     json!({"task_id": task, "expected_version": 1, "status": "in_progress", "summary": "mine"});
-                let answer = server.call("task_update", arguments)?;
+                let answer = agent.call("task_update", arguments)?;
                 answer["version"].as_i64().ok_or_else(|| answer.to_string())
             }
             Self::CommandLine => {
@@ -53,6 +64,7 @@ impl Claimer {
 #[test]
 fn of_eight_equal_claims_exactly_one_wins() {
     let place = Place::new();
+    let served = Served::open(&place);
     let tasks: Vec<String> = (0..ROUNDS).map(|round| place.task(&format!("round {round}"))).collect();
     let barrier = Barrier::new(CLAIMERS);
     let outcomes: Vec<Result<i64, String>> = thread::scope(|scope| {
@@ -67,7 +79,7 @@ fn of_eight_equal_claims_exactly_one_wins() {
                 outcomes
             })
         };
-        let threads: Vec<_> = Claimer::all(&place).into_iter().map(run).collect();
+        let threads: Vec<_> = Claimer::all(&place, &served).into_iter().map(run).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("no claimer fails")).collect()
     });
     let won = outcomes.iter().filter(|outcome| **outcome == Ok(2)).count();
@@ -83,7 +95,7 @@ fn of_eight_equal_claims_exactly_one_wins() {
 }
 
 /// Writes to the task until `WRITES` are acknowledged, reading again after each conflict; answers the longest wait.
-fn write_all(server: &mut Server, task: &str) -> Duration {
+fn write_all(server: &mut dyn Agent, task: &str) -> Duration {
     let (mut acknowledged, mut version, mut longest) = (0, 1, Duration::ZERO);
     while acknowledged < WRITES {
         let started = Instant::now();
@@ -108,14 +120,15 @@ fn write_all(server: &mut Server, task: &str) -> Duration {
 
 fn writers(place: &Place, task_of: impl Fn(usize) -> String) -> Duration {
     let barrier = Barrier::new(CLAIMERS);
+    let served = Served::open(place);
     let started = Instant::now();
     let longest = thread::scope(|scope| {
         let threads: Vec<_> = (0..CLAIMERS)
             .map(|number| {
-                let (mut server, task, barrier) = (place.server(), task_of(number), &barrier);
+                let (mut agent, task, barrier) = (agent(place, &served, number), task_of(number), &barrier);
                 scope.spawn(move || {
                     barrier.wait();
-                    write_all(&mut server, &task)
+                    write_all(agent.as_mut(), &task)
                 })
             })
             .collect();

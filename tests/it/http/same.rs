@@ -4,7 +4,7 @@ use heyaira::operation::schema;
 use heyaira::operations;
 use serde_json::{Map, Value, json};
 
-use super::served::{Client, Served, token};
+use super::served::{Client, Served, sentence, token};
 use crate::program::{Place, Server};
 
 /// The four ways in, on one database, as one person.
@@ -76,12 +76,7 @@ impl Refused {
     fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Body(body) => {
-                let word = |name: &str| body["error"][name].as_str().unwrap_or_default().to_owned();
-                let message = word("message");
-                let stop = if message.ends_with(['.', '?', '!']) { "" } else { "." };
-                format!("{}: {message}{stop} {}", word("code"), word("next"))
-            }
+            Self::Body(body) => sentence(body),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, outcome};
+use crate::program::{Agent, Place, outcome, with_profile};
 
 /// How long a client waits for an answer before the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -195,6 +195,59 @@ impl Client {
         assert_eq!(reply.status, 200, "{reply:?}");
         Some(outcome(&reply.json()))
     }
+}
+
+/// How an agent talks over the network.
+#[derive(Clone, Copy, Debug)]
+pub enum Way {
+    /// MCP.
+    Mcp,
+    /// Plain HTTP.
+    Plain,
+}
+
+/// An agent with the profile of a place.
+pub struct Networked {
+    client: Client,
+    write_context: String,
+    way: Way,
+}
+
+impl Served {
+    /// An agent that talks this way, without a credential.
+    pub fn agent(&self, place: &Place, way: Way) -> Networked {
+        Networked { client: self.client(), write_context: place.write_context.clone(), way }
+    }
+}
+
+impl Networked {
+    /// Calls a tool; `None` if the server is gone.
+    pub fn try_call(&mut self, tool: &str, arguments: Value) -> Option<Result<Value, String>> {
+        let arguments = with_profile(tool, arguments, &self.write_context);
+        match self.way {
+            Way::Mcp => self.client.call(tool, &arguments),
+            Way::Plain => {
+                let headers = [("Content-Type", "application/json")];
+                let reply =
+                    self.client.ask("POST", &format!("/api/ledger/{tool}"), &headers, &arguments.to_string())?;
+                Some(if reply.status == 200 { Ok(reply.json()) } else { Err(sentence(&reply.json())) })
+            }
+        }
+    }
+}
+
+impl Agent for Networked {
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
+        self.try_call(tool, arguments).expect("the server is there")
+    }
+}
+
+/// The sentence that a body says in parts.
+pub fn sentence(body: &Value) -> String {
+    let word = |name: &str| body["error"][name].as_str().unwrap_or_default().to_owned();
+    let message = word("message");
+    let stop = if message.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{}: {message}{stop} {}", word("code"), word("next"))
 }
 
 /// Reads one answer; `None` at the end of the stream.
