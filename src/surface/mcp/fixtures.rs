@@ -108,7 +108,7 @@ impl ServerHandler for Fixtures {
         if let Some(answer) = input::call(&request, &context) {
             return answer;
         }
-        if let Some(answer) = jobs::call(&request, &context).await {
+        if let Some(answer) = jobs::call(&request, &context) {
             return answer;
         }
         self.product.call_tool(request, context).await

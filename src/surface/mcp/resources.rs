@@ -4,7 +4,7 @@
 use rmcp::model::{
     CacheScope, ErrorData, Extensions, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::domain::session::Observed;
 use crate::domain::text;
@@ -98,19 +98,19 @@ fn task_address(uri: &str) -> Option<TaskAddress<'_>> {
 }
 
 fn not_found(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("There is no resource {} here", text::quoted(uri, 120)), of(uri))
+    missing(format!("There is no resource {} here", text::quoted(uri, 120)), uri)
+}
+
+/// The error names the address: a client that reads many at once tells them apart by it.
+fn missing(message: String, uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
 /// A refusal as a protocol error: reading a resource has no other way to fail.
 fn error_of(refusal: &Refusal, uri: &str) -> ErrorData {
     let message = refusal.to_string();
     match refusal.code {
-        Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => ErrorData::resource_not_found(message, of(uri)),
+        Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => missing(message, uri),
         _ => ErrorData::internal_error(message, None),
     }
-}
-
-/// The address, which clients that read many at once tell errors apart by.
-fn of(uri: &str) -> Option<Value> {
-    Some(json!({"uri": uri}))
 }
