@@ -9,6 +9,7 @@ pub mod connections;
 pub mod gate;
 pub mod health;
 pub mod mcp;
+pub mod openapi;
 pub mod peers;
 pub mod places;
 pub mod router;

@@ -42,7 +42,7 @@ fn fields(entry: &Entry, text: &mut String) {
             notes.push("required of agents".to_owned());
         }
         if schema::has(&field, "x-people") {
-            notes.push("command line only".to_owned());
+            notes.push("command line and plain HTTP only".to_owned());
         }
         let words = schema::words(&field);
         if !words.is_empty() {
@@ -78,6 +78,14 @@ fn generated_docs_of_the_command_line_are_current() {
     root.build();
     describe(&mut root, "heyaira", &mut text);
     check("cli.md", &text);
+}
+
+#[test]
+fn generated_docs_of_plain_http_are_current() {
+    let description = heyaira::surface::http::openapi::description();
+    let text = serde_json::to_string_pretty(&description).expect("JSON");
+    assert!(!text.contains("\"x-check\"") && !text.contains("\"x-wire\""), "words of our own");
+    check("openapi.json", &format!("{text}\n"));
 }
 
 fn describe(command: &mut clap::Command, path: &str, text: &mut String) {

@@ -10,7 +10,7 @@ use http::Request;
 
 use crate::error::Refusal;
 use crate::surface::http::answer::Denied;
-use crate::surface::http::{Server, api, gate, health, mcp};
+use crate::surface::http::{Server, api, gate, health, mcp, openapi};
 
 /// The addresses, each with what serves it.
 pub fn router(server: &Arc<Server>) -> Router {
@@ -21,6 +21,7 @@ pub fn router(server: &Arc<Server>) -> Router {
         .route("/api/{project}/{tool}", any(api::call))
         .route("/healthz", get(health::alive).fallback(only_get))
         .route("/readyz", get(health::ready).fallback(only_get))
+        .route("/openapi.json", get(openapi::served).fallback(only_get))
         .fallback(async || unknown_address().into_response())
         .layer(from_fn_with_state(Arc::clone(server), gate::pass))
         .with_state(Arc::clone(server))

@@ -20,6 +20,16 @@ fn health_is_told_to_everyone_and_says_no_more() {
 }
 
 #[test]
+fn the_description_is_served_to_everyone() {
+    let place = Place::new();
+    let served = Served::start(&place, &[]);
+    let reply = served.client().ask("GET", "/openapi.json", &[], "").expect("an answer");
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.json(), heyaira::surface::http::openapi::description());
+    assert!(reply.json()["paths"]["/api/{project}/task_update"]["post"].is_object());
+}
+
+#[test]
 fn without_its_database_it_lives_but_is_not_ready_and_comes_back_by_itself() {
     let place = Place::new();
     let served = Served::open(&place);

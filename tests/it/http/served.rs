@@ -125,25 +125,19 @@ impl Client {
 
     /// One request and its answer; `None` if the server is gone.
     pub fn ask(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Option<Reply> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\n");
+        let mut lines = vec![format!("{method} {path} HTTP/1.1")];
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            head += &format!("Host: {}\r\n", self.address);
+            lines.push(format!("Host: {}", self.address));
         }
-        let token = self.token.iter().map(|token| ("Authorization", format!("Bearer {token}")));
-        for (name, value) in token {
-            head += &format!("{name}: {value}\r\n");
-        }
-        for (name, value) in self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())) {
-            head += &format!("{name}: {value}\r\n");
-        }
-        for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
-        }
+        lines.extend(self.token.iter().map(|token| format!("Authorization: Bearer {token}")));
+        lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
         if method == "POST" {
-            head += &format!("Content-Length: {}\r\n", body.len());
+            lines.push(format!("Content-Length: {}", body.len()));
         }
+        let head = lines.join("\r\n");
         let stream = self.connected()?;
-        write!(stream.get_mut(), "{head}\r\n{body}").ok()?;
+        write!(stream.get_mut(), "{head}\r\n\r\n{body}").ok()?;
         read_reply(stream, method)
     }
 
