@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::http::served::Served;
 use crate::program::{HEYAIRA, Place};
 
 /// The tools that agents have.
@@ -29,9 +30,10 @@ const BEGINNINGS: [&str; 4] = ["test_", "test://", "skill://", "slow_"];
 #[test]
 fn the_program_offers_its_own_tools_prompts_and_resources_and_no_others() {
     let place = Place::new();
-    let mut server = place.server();
+    let served = Served::open(&place);
+    let mut client = served.client();
     let mut listed = |method: &str, list: &str, field: &str| -> Vec<String> {
-        let answer = server.request(method, &json!({}));
+        let answer = client.message(method, &json!({}), "2025-11-25").expect("an answer").json();
         let items = answer["result"][list].as_array().unwrap_or_else(|| panic!("no list: {answer}"));
         items.iter().map(|item| item[field].as_str().expect("a text").to_owned()).collect()
     };
