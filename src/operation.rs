@@ -4,7 +4,6 @@
 pub mod arguments;
 pub mod schema;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -237,6 +236,9 @@ impl Connection {
     }
 }
 
+/// How often an id is drawn before the source of ids is taken for broken.
+const DRAWS: usize = 64;
+
 /// What an operation runs in: who asks, when, where, and the transaction.
 pub struct Context<'t> {
     /// The open transaction.
@@ -264,9 +266,19 @@ impl Context<'_> {
         self.ids.uuid()
     }
 
-    /// Eight fresh random hex characters.
-    pub fn new_short_id(&self) -> String {
-        self.ids.uuid().simple().to_string()[..8].to_owned()
+    /// The first fresh id that `is_free`; `name` makes an id of a UUID.
+    pub async fn free_id<T: Clone>(
+        &mut self,
+        name: impl Fn(Uuid) -> T,
+        is_free: impl AsyncFn(&mut Transaction, T) -> Result<bool>,
+    ) -> Result<T> {
+        for _ in 0..DRAWS {
+            let id = name(self.new_uuid());
+            if is_free(self.transaction, id.clone()).await? {
+                return Ok(id);
+            }
+        }
+        Err(Refusal::internal(&format!("no free id in {DRAWS} draws")))
     }
 
     /// A fresh token.
@@ -459,9 +471,4 @@ fn check_role(connection: &Connection, entry: &Entry) -> Result<()> {
         format!("{} needs the role {}, this connection has {}", entry.name, needed.as_str(), connection.role.as_str()),
         "Ask the owner for a connection with that role. Nothing was written.",
     ))
-}
-
-/// Names of operations, for reading a list of entries as a tree.
-pub fn by_name(entries: &'static [Entry]) -> BTreeMap<&'static str, &'static Entry> {
-    entries.iter().map(|entry| (entry.name, entry)).collect()
 }

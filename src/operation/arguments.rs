@@ -45,11 +45,10 @@ impl Reading<'_> {
         let mut problems = Problems::default();
         let mut checked = Map::new();
         for (name, field) in schema::fields(self.schema) {
-            let field = schema::settled(field);
-            let value = given.get(name).filter(|value| self.counts_as_given(&field, value));
-            if let Some(value) = value.and_then(|value| problems.field(name, &field, value, self.reads)) {
+            let value = given.get(name).filter(|value| self.counts_as_given(field, value));
+            if let Some(value) = value.and_then(|value| problems.field(name, field, value, self.reads)) {
                 checked.insert(name.clone(), value);
-            } else if schema::is_required(self.schema, name, &field, self.by_person) && !problems.mentions(name) {
+            } else if schema::is_required(self.schema, name, field, self.by_person) && !problems.mentions(name) {
                 problems.push(name, format!("{name} is missing"));
             }
         }
@@ -190,13 +189,10 @@ impl Problems {
             return None;
         }
         let before = self.found.len();
-        let mut inner = field.get("items").cloned().unwrap_or_else(|| json!({"type": "string"}));
-        if let (Some(check), Some(inner)) = (field.get("x-items-check"), inner.as_object_mut()) {
-            inner.insert("x-check".to_owned(), check.clone());
-        }
+        let inner = field.get("items")?;
         let mut checked: Vec<Value> = Vec::with_capacity(items.len());
         for (position, item) in items.iter().enumerate() {
-            let checked_item = self.field(&format!("{name}[{position}]"), &inner, item, false);
+            let checked_item = self.field(&format!("{name}[{position}]"), inner, item, false);
             checked.extend(checked_item.filter(|item| !checked.contains(item)));
         }
         if self.found.len() > before && !self.mentions(name) {
@@ -219,9 +215,7 @@ impl Problems {
         let mut checked = Map::new();
         for (key, field) in schema::fields(inner) {
             let value = given.get(key).filter(|value| !value.is_null());
-            if let Some(value) =
-                value.and_then(|value| self.field(&format!("{name}.{key}"), &schema::settled(field), value, false))
-            {
+            if let Some(value) = value.and_then(|value| self.field(&format!("{name}.{key}"), field, value, false)) {
                 checked.insert(key.clone(), value);
             }
         }

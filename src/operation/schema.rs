@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The full schema of an operation's arguments, in the order of its fields.
+/// The full schema of an operation's arguments, in the order of its fields. Every field is settled: what may be null
+/// is written as if it never were, and the entries of a list carry their own check.
 pub fn full<T: JsonSchema>() -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -23,7 +24,34 @@ pub fn full<T: JsonSchema>() -> Map<String, Value> {
     };
     root.remove("title");
     root.entry("properties").or_insert_with(|| json!({}));
+    settle_fields(&mut root);
     root
+}
+
+fn settle_fields(schema: &mut Map<String, Value>) {
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    fields.into_iter().flat_map(Map::values_mut).for_each(settle);
+}
+
+/// Takes the `null` alternative of an optional field away, here and inside it.
+fn settle(field: &mut Value) {
+    let Value::Object(words) = field else { return };
+    if let Some(Value::Array(alternatives)) = words.shift_remove("anyOf") {
+        let is_null = |one: &Value| one.get("type").is_some_and(|kind| kind == "null");
+        let real = alternatives.into_iter().find(|one| !is_null(one));
+        let outer = std::mem::take(words);
+        words.extend(real.and_then(|one| one.as_object().cloned()).unwrap_or_default());
+        words.extend(outer);
+    }
+    if kind_of(words) == "array" {
+        let check = words.get("x-items-check").cloned();
+        let items = words.entry("items").or_insert_with(|| json!({"type": "string"}));
+        settle(items);
+        if let (Some(check), Some(items)) = (check, items.as_object_mut()) {
+            items.insert("x-check".to_owned(), check);
+        }
+    }
+    settle_fields(words);
 }
 
 /// The text of the whole schema for agents: the first paragraph of its description.
@@ -51,33 +79,18 @@ pub fn is_required(schema: &Map<String, Value>, name: &str, field: &Value, by_pe
 
 /// The JSON type of a field; an optional field's `null` is left out.
 pub fn kind(field: &Value) -> &str {
+    field.as_object().map_or("object", kind_of)
+}
+
+fn kind_of(field: &Map<String, Value>) -> &str {
     match field.get("type") {
         Some(Value::String(kind)) => kind,
         Some(Value::Array(kinds)) => {
             let mut kinds = kinds.iter().filter_map(Value::as_str);
             kinds.find(|kind| *kind != "null").unwrap_or("string")
         }
-        // An optional struct or enum comes as `anyOf` with null; see `settled`.
         _ => "object",
     }
-}
-
-/// A field's schema with the `null` alternative of an optional field taken away.
-pub fn settled(field: &Value) -> Value {
-    let Some(alternatives) = field.get("anyOf").and_then(Value::as_array) else {
-        return field.clone();
-    };
-    let mut settled = alternatives
-        .iter()
-        .find(|one| one.get("type").is_none_or(|kind| kind != "null"))
-        .cloned()
-        .unwrap_or_else(|| json!({}));
-    if let (Some(to), Some(from)) = (settled.as_object_mut(), field.as_object()) {
-        for (word, value) in from.iter().filter(|(word, _)| *word != "anyOf") {
-            to.insert(word.clone(), value.clone());
-        }
-    }
-    settled
 }
 
 /// The allowed words of a field, where it is an enum.
@@ -110,17 +123,15 @@ pub fn wire(schema: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn wire_field(field: &Value) -> Value {
-    let field = settled(field);
-    let kind = kind(&field);
+    let kind = kind(field);
     let mut answer = Map::new();
     answer.insert("type".to_owned(), json!(kind));
-    let words = words(&field);
+    let words = words(field);
     if !words.is_empty() {
         answer.insert("enum".to_owned(), json!(words));
     }
     if kind == "array" {
-        let items = field.get("items").cloned().unwrap_or_else(|| json!({"type": "string"}));
-        answer.insert("items".to_owned(), wire_field(&items));
+        answer.insert("items".to_owned(), field.get("items").map(wire_field).unwrap_or_default());
     }
     if kind == "object" {
         let inner = field.get("properties").and_then(Value::as_object);

@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::session;
-use crate::domain::task::Status;
+use crate::domain::task::{Status, short_id};
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
 use crate::operations::budget::{self, cost_of, rows_at_a_glance};
 use crate::operations::message::waiting_for;
-use crate::operations::resume::{packet, short};
+use crate::operations::resume::packet;
 use crate::store::list::{self, Filter, Short, Sort};
 use crate::store::{memory, project};
 
@@ -118,7 +118,7 @@ async fn in_progress(context: &mut Context<'_>) -> Result<Rows> {
     let filter = Filter { status: Some(Status::InProgress), pending_handoff: Some(false), ..Filter::default() };
     tasks(context, filter, Sort::Updated, |task, context| {
         let mut row = Map::new();
-        row.insert("id".to_owned(), json!(short(task.task_id)));
+        row.insert("id".to_owned(), json!(short_id(task.task_id)));
         row.insert("v".to_owned(), json!(task.version));
         row.insert("title".to_owned(), json!(task.title));
         row.insert("summary".to_owned(), json!(task.summary));
@@ -150,7 +150,7 @@ async fn blocked(context: &mut Context<'_>) -> Result<Rows> {
     let filter = Filter { status: Some(Status::Blocked), ..Filter::default() };
     tasks(context, filter, Sort::Updated, |task, context| {
         json!({
-            "id": short(task.task_id),
+            "id": short_id(task.task_id),
             "v": task.version,
             "title": task.title,
             "waits": budget::clipped(&task.handoff_blockers, 400),

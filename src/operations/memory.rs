@@ -134,13 +134,7 @@ fn unknown(id: &str) -> Refusal {
 }
 
 async fn free_id(context: &mut Context<'_>) -> Result<String> {
-    for _ in 0..64 {
-        let id = format!("m-{}", context.new_short_id());
-        if memory::is_free(context.transaction, &id).await? {
-            return Ok(id);
-        }
-    }
-    Err(Refusal::internal(&"no free memory id in 64 draws"))
+    context.free_id(|id| format!("m-{}", short_id(id)), memory::is_free).await
 }
 
 /// What makes two memories the same; results are never the same.

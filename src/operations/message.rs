@@ -113,7 +113,7 @@ async fn send(context: &mut Context<'_>, to: &str, text: String, from: Option<St
             Found::Nothing(answer) => return Ok(answer),
         }
     };
-    let message_id = free_id(context).await?;
+    let message_id = context.free_id(|id| format!("msg-{}", short_id(id)), message::is_free).await?;
     let new = Message {
         message_id: message_id.clone(),
         task_id: task.task_id,
@@ -200,16 +200,6 @@ async fn of_session(context: &mut Context<'_>, session_ref: &str) -> Result<Foun
 fn quoted_title(task: &Task) -> String {
     let quoted = quoted(&task.content.title, 80);
     serde_json::from_str(&quoted).unwrap_or(quoted)
-}
-
-async fn free_id(context: &mut Context<'_>) -> Result<String> {
-    for _ in 0..64 {
-        let id = format!("msg-{}", context.new_short_id());
-        if message::is_free(context.transaction, &id).await? {
-            return Ok(id);
-        }
-    }
-    Err(Refusal::internal(&"no free message id in 64 draws"))
 }
 
 /// Messages that wait, oldest first.

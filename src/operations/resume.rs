@@ -1,7 +1,6 @@
 //! The resume packet: everything that a successor needs for its first useful action, small whatever the history.
 
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use crate::domain::handoff::{self, Line, memories_named};
 use crate::domain::memory::Memory;
@@ -318,9 +317,4 @@ fn named(memory: &Memory) -> Value {
         fields.insert("superseded_by".to_owned(), json!(newer));
     }
     row
-}
-
-/// The id of a task in a list's row.
-pub(crate) fn short(task_id: Uuid) -> String {
-    crate::domain::task::short_id(task_id)
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 
 use crate::error::{Code, Refusal, Result};
@@ -291,6 +292,8 @@ fn connect(path: &Path, create: bool) -> Result<Connection> {
         // In WAL mode anything less than FULL acknowledges writes that a power cut takes back.
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // Without it a bound limit has the statement planned anew at every run, for the value that it has this time.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(128);
         Ok(connection)
     };

@@ -93,7 +93,7 @@ pub async fn insert(transaction: &mut Transaction, new: &Memory, origin: &Origin
 }
 
 /// True if no memory of the instance has this id.
-pub async fn is_free(transaction: &mut Transaction, memory_id: &str) -> Result<bool> {
+pub async fn is_free(transaction: &mut Transaction, memory_id: String) -> Result<bool> {
     let row = transaction.row("select 1 from memory where memory_id = ?1", &[memory_id.into()]).await?;
     Ok(row.is_none())
 }

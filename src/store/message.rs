@@ -66,7 +66,7 @@ pub async fn insert(transaction: &mut Transaction, project_id: i64, connection: 
 }
 
 /// True if no message has this id.
-pub async fn is_free(transaction: &mut Transaction, message_id: &str) -> Result<bool> {
+pub async fn is_free(transaction: &mut Transaction, message_id: String) -> Result<bool> {
     Ok(transaction.row("select 1 from message where message_id = ?1", &[message_id.into()]).await?.is_none())
 }
 

@@ -34,23 +34,22 @@ fn fields(entry: &Entry, text: &mut String) {
     }
     let _ = writeln!(text, "| argument | type | |\n| --- | --- | --- |");
     for (name, field) in rows {
-        let field = schema::settled(field);
         let mut notes: Vec<String> = Vec::new();
-        if schema::is_required(&entry.schema, name, &field, true) {
+        if schema::is_required(&entry.schema, name, field, true) {
             notes.push("required".to_owned());
-        } else if schema::has(&field, "x-agents-must") {
+        } else if schema::has(field, "x-agents-must") {
             notes.push("required of agents".to_owned());
         }
-        if schema::has(&field, "x-people") {
+        if schema::has(field, "x-people") {
             notes.push("command line and plain HTTP only".to_owned());
         }
-        let words = schema::words(&field);
+        let words = schema::words(field);
         if !words.is_empty() {
             notes.push(words.join(", "));
         }
         let comment = field.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ");
         let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        let _ = writeln!(text, "| `{name}` | {} | {}{notes} |", schema::kind(&field), comment.replace('|', "\\|"));
+        let _ = writeln!(text, "| `{name}` | {} | {}{notes} |", schema::kind(field), comment.replace('|', "\\|"));
     }
 }
 

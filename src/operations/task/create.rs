@@ -3,11 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::domain::task::{Content, Task};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX};
-use crate::error::{Refusal, Result};
+use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
 use crate::operations::task::{actor, author, resolve_all};
 use crate::store;
@@ -79,7 +78,8 @@ impl Operation for TaskCreate {
             required_reviews: self.required_reviews.unwrap_or_default(),
             ..Content::default()
         };
-        let task_id = free_id(context).await?;
+        // The first 8 characters are the public pointer, so no other task of the instance may have them.
+        let task_id = context.free_id(|id| id, store::task::is_free).await?;
         let actor = actor(context, None);
         let task = Task::create(task_id, content, &actor, context.now);
         let project_id = context.project()?.project_id;
@@ -100,15 +100,4 @@ impl Operation for TaskCreate {
         }
         Ok(json!({"task_id": task_id, "version": 1, "line": task.line()}))
     }
-}
-
-/// A random id whose first 8 characters no other task of the instance has.
-async fn free_id(context: &mut Context<'_>) -> Result<Uuid> {
-    for _ in 0..64 {
-        let task_id = context.new_uuid();
-        if store::task::is_free(context.transaction, task_id).await? {
-            return Ok(task_id);
-        }
-    }
-    Err(Refusal::internal(&"no free task id in 64 draws"))
 }

@@ -16,9 +16,8 @@ use crate::operation::{Entry, schema};
 pub fn of(entry: &Entry) -> Vec<Arg> {
     let mut flags = Vec::new();
     for (name, field) in schema::fields(&entry.schema) {
-        let field = schema::settled(field);
-        flags.push(flag(name, &field));
-        for (inner_name, inner) in receipt_fields(&field) {
+        flags.push(flag(name, field));
+        for (inner_name, inner) in receipt_fields(field) {
             flags.push(text_flag(&inner_flag(name, inner_name), help(inner, "")));
         }
     }
@@ -108,12 +107,11 @@ pub fn arguments(entry: &Entry, matches: &ArgMatches) -> Result<Value> {
     let mut arguments = Map::new();
     check_standard_input(entry, matches)?;
     for (name, field) in schema::fields(&entry.schema) {
-        let field = schema::settled(field);
-        if let Some(value) = given(name, &field, matches)? {
+        if let Some(value) = given(name, field, matches)? {
             arguments.insert(name.clone(), value);
         }
         let mut inner = Map::new();
-        for (inner_name, _) in receipt_fields(&field) {
+        for (inner_name, _) in receipt_fields(field) {
             if let Some(text) = matches.get_one::<String>(&inner_flag(name, inner_name)) {
                 inner.insert(inner_name.clone(), json!(text));
             }

@@ -94,7 +94,7 @@ fn body(entry: &Entry) -> Value {
         if schema::is_required(&entry.schema, name, field, false) {
             required.push(json!(name));
         }
-        properties.insert(name.clone(), plain(&schema::settled(field)));
+        properties.insert(name.clone(), plain(field));
     }
     let mut answer = json!({"type": "object", "properties": properties, "additionalProperties": false});
     if !required.is_empty() {
