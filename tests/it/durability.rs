@@ -129,6 +129,26 @@ fn kill_a_served_one(place: &Place, tasks: &[String], versions: &[i64], round: u
     Killed { acknowledged, in_flight }
 }
 
+#[test]
+fn a_write_that_is_sent_again_after_a_kill_is_recognised_by_its_key() {
+    let place = Place::new();
+    let task = place.task("once");
+    let write = json!({"task_id": task, "expected_version": 1, "summary": "once", "idempotency_key": "k-1"});
+    let mut served = Served::open(&place);
+    let first = served.agent(&place, Way::Plain).try_call("task_update", write.clone());
+    served.kill();
+    let first = first.expect("an answer").expect("accepted");
+    for way in [Way::Mcp, Way::Plain] {
+        let again = Served::open(&place).agent(&place, way).try_call("task_update", write.clone());
+        let again = again.expect("an answer").expect("recognised");
+        assert_eq!((&again["version"], &again["replayed"]), (&first["version"], &json!(true)));
+    }
+    let other = json!({"task_id": task, "expected_version": 2, "summary": "other", "idempotency_key": "k-1"});
+    let refused = Served::open(&place).agent(&place, Way::Mcp).try_call("task_update", other).expect("an answer");
+    assert!(refused.as_ref().is_err_and(|text| text.starts_with("not_allowed: ")), "{refused:?}");
+    assert_eq!(place.ask(&["task", "get", &task])["version"], 2, "written once");
+}
+
 /// The system calls of a traced server in order: flushes, and answers that acknowledge a write.
 fn traced(place: &Place, calls: impl FnOnce(&mut Server)) -> Vec<&'static str> {
     let record = place.folder.path().join("trace");

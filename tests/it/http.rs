@@ -3,6 +3,7 @@
 mod auth;
 mod eras;
 mod health;
+mod log;
 mod same;
 pub mod served;
 mod start;

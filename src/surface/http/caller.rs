@@ -26,8 +26,10 @@ use crate::surface::mcp::observed::{observe, word};
 pub const SESSION: &str = "heyaira-session";
 /// The header in which a client names the instance of its profile.
 pub const INSTANCE: &str = "heyaira-instance";
-const HARNESS: &str = "heyaira-harness";
-const MODEL: &str = "heyaira-model";
+/// The header in which a client names its program.
+pub const HARNESS: &str = "heyaira-harness";
+/// The header in which a client names its model.
+pub const MODEL: &str = "heyaira-model";
 
 /// A caller that was let in.
 #[derive(Clone)]

@@ -6,10 +6,13 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Router, body::Body};
-use http::Request;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderName, HeaderValue, Method, Request};
+use tower_http::cors::CorsLayer;
 
 use crate::error::Refusal;
 use crate::surface::http::answer::Denied;
+use crate::surface::http::caller::{HARNESS, INSTANCE, MODEL, SESSION};
 use crate::surface::http::{Server, api, gate, health, mcp, openapi};
 
 /// The addresses, each with what serves it.
@@ -23,8 +26,25 @@ pub fn router(server: &Arc<Server>) -> Router {
         .route("/readyz", get(health::ready).fallback(only_get))
         .route("/openapi.json", get(openapi::served).fallback(only_get))
         .fallback(async || unknown_address().into_response())
+        .layer(pages(&server.settings.origins))
         .layer(from_fn_with_state(Arc::clone(server), gate::pass))
         .with_state(Arc::clone(server))
+}
+
+/// What browsers ask before they let a page of another origin call: only the origins that the owner named are told yes.
+fn pages(origins: &[String]) -> CorsLayer {
+    let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok());
+    let headers = ["mcp-protocol-version", "mcp-method", "mcp-name", SESSION, HARNESS, MODEL, INSTANCE];
+    CorsLayer::new()
+        .allow_origin(origins.collect::<Vec<_>>())
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers(
+            [ACCEPT, AUTHORIZATION, CONTENT_TYPE]
+                .into_iter()
+                .chain(headers.map(HeaderName::from_static))
+                .collect::<Vec<_>>(),
+        )
+        .expose_headers([RETRY_AFTER, WWW_AUTHENTICATE])
 }
 
 async fn only_get(request: Request<Body>) -> Response {

@@ -225,6 +225,39 @@ fn other_hosts_and_origins_are_refused_unless_the_owner_names_them() {
     assert_eq!(client.ask("POST", "/api/ledger/task_list", &headers, "{}").expect("an answer").status, 200);
 }
 
+/// A page in a browser is let in by headers, after a question without a credential.
+#[test]
+fn pages_of_an_allowed_origin_are_told_so_and_no_others() {
+    let place = Place::new();
+    let served = Served::start(&place, &["--allow-origin", "https://page.example.org/"]);
+    let good = token(&place, "page", &LEDGER);
+    let mut client = served.client();
+    let mut asked = |origin: &str| {
+        let headers = [
+            ("Origin", origin),
+            ("Access-Control-Request-Method", "POST"),
+            ("Access-Control-Request-Headers", "authorization,content-type"),
+        ];
+        client.ask("OPTIONS", "/api/ledger/task_list", &headers, "").expect("an answer")
+    };
+    let yes = asked("https://page.example.org");
+    assert_eq!((yes.status, yes.headers["access-control-allow-origin"].as_str()), (200, "https://page.example.org"));
+    assert!(yes.headers["access-control-allow-headers"].contains("authorization"), "{yes:?}");
+    let no = asked("https://other.example.org");
+    assert_eq!((no.status, no.headers.get("access-control-allow-origin")), (403, None), "{no:?}");
+    let headers = [("Origin", "https://page.example.org"), ("Content-Type", "application/json")];
+    let called = served.client_with(&good).ask("POST", "/api/ledger/task_list", &headers, "{}").expect("an answer");
+    assert_eq!(
+        (called.status, called.headers["access-control-allow-origin"].as_str()),
+        (200, "https://page.example.org")
+    );
+    let refused = served.client().ask("POST", "/api/ledger/task_list", &headers, "{}").expect("an answer");
+    assert_eq!(
+        (refused.status, refused.headers["access-control-allow-origin"].as_str()),
+        (401, "https://page.example.org")
+    );
+}
+
 #[test]
 fn what_http_does_not_allow_here_is_told_with_the_right_status() {
     let place = Place::new();

@@ -52,9 +52,13 @@ impl Served {
     }
 
     /// Runs a command that prints where it listens.
-    pub fn run(mut command: std::process::Command) -> Self {
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null()).spawn().expect("it runs");
+    pub fn run(command: std::process::Command) -> Self {
+        Self::run_with(command, Stdio::null())
+    }
+
+    /// The same, with its standard error going there.
+    pub fn run_with(mut command: std::process::Command, stderr: Stdio) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).stdin(Stdio::null()).spawn().expect("it runs");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("no JSON ({error}): {line}"));
@@ -76,6 +80,11 @@ impl Served {
     /// A client with a token.
     pub fn client_with(&self, token: &str) -> Client {
         Client::new(&self.address, Some(token))
+    }
+
+    /// Its standard error, where it is kept.
+    pub fn stderr(&mut self) -> Option<&mut std::process::ChildStderr> {
+        self.child.stderr.as_mut()
     }
 
     /// Kills the process at once.

@@ -1,0 +1,59 @@
+//! What a server writes on standard error.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::served::{Served, Way, token};
+use crate::program::{Agent, Place};
+
+/// A word of a text that is stored, one of an argument that is refused, and one that stands in an address.
+const WORDS: [&str; 3] = ["quokka", "wombat", "numbat"];
+
+#[test]
+fn it_says_who_did_what_and_never_what_was_said() {
+    let place = Place::new();
+    let secret = token(&place, "night agent", &["--project", "ledger"]);
+    let mut command = place.command();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).env("RUST_LOG", "trace");
+    let mut served = Served::logging(command);
+    let [stored, refused, address] = WORDS;
+    let mut client = served.client_with(&secret);
+    let create =
+        json!({"write_context": place.write_context, "title": stored, "summary": stored, "description": stored});
+    let made = client.api("task_create", &create).json();
+    assert_eq!(client.api("task_get", &json!({"task_id": made["task_id"]})).status, 200);
+    assert_eq!(client.api("task_list", &json!({"status": refused})).status, 422);
+    assert_eq!(client.post(&format!("/api/ledger/{address}"), &json!({})).status, 404);
+    assert_eq!(client.post(&format!("/mcp/{address}"), &json!({})).status, 404);
+    client.call("task_list", &json!({"query": stored})).expect("an answer").expect("found");
+    served.agent(&place, Way::Plain).call("task_list", json!({})).expect_err("no token");
+    served.kill();
+    let log = served.log();
+    for word in WORDS.iter().copied().chain([secret.as_str(), place.write_context.as_str(), "hya_"]) {
+        assert!(!log.contains(word), "{word}: {log}");
+    }
+    let said = log.lines().find(|line| line.contains("task_create")).unwrap_or_else(|| panic!("{log}"));
+    for part in ["method=POST", "status=200", "code=\"ok\"", "caller=\"night agent\"", "project=\"ledger\"", "micros="]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let said = log.lines().find(|line| line.contains("invalid_argument")).unwrap_or_else(|| panic!("{log}"));
+    assert!(said.contains("status=422") && said.contains("caller=\"night agent\""), "{said}");
+    assert!(log.contains("status=401 code=\"unauthenticated\""), "{log}");
+}
+
+impl Served {
+    /// Runs a command that prints where it listens, and keeps its standard error.
+    fn logging(command: std::process::Command) -> Self {
+        Self::run_with(command, Stdio::piped())
+    }
+
+    /// All of standard error, once the process has ended.
+    fn log(&mut self) -> String {
+        let mut text = String::new();
+        self.stderr().expect("kept").read_to_string(&mut text).expect("UTF-8");
+        text
+    }
+}
