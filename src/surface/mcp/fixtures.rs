@@ -63,6 +63,11 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
+/// The refusal of a call that needs a client with this capability, written as JSON.
+fn missing(capability: Value) -> ErrorData {
+    ErrorData::missing_required_client_capability(serde_json::from_value(capability).unwrap_or_default())
+}
+
 /// What the client declared that it can do.
 fn client(context: &RequestContext<RoleServer>) -> ClientCapabilities {
     context.client_capabilities().unwrap_or_default()
