@@ -1,4 +1,5 @@
-//! The one place that speaks SQL. `backend` knows the driver, `search` the full-text dialect; the rest is portable.
+//! The one place that speaks SQL. `backend` knows the driver, `search` the full-text dialect, `watch` how a change is
+//! noticed; the rest is portable.
 
 pub mod backend;
 pub mod cell;
@@ -15,3 +16,4 @@ pub mod task;
 pub mod token;
 pub mod verify;
 pub mod version;
+pub mod watch;

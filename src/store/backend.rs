@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
+use tokio::sync::watch;
 
 use crate::error::{Code, Refusal, Result};
 use crate::store::cell::{Cell, Row};
@@ -134,6 +135,8 @@ struct Inner {
     opened: Opened,
     idle: Mutex<Vec<Connection>>,
     queue: Arc<Queue>,
+    /// How many commits the writer made; what waits for one is woken.
+    commits: watch::Sender<u64>,
     /// Disconnected once the writer has closed its file.
     closed: Mutex<mpsc::Receiver<()>>,
 }
@@ -170,18 +173,20 @@ impl Store {
         file::keep_private(path)?;
         let opened = Opened::at(path);
         let queue = Arc::new(Queue::default());
-        let (for_thread, for_writer) = (Arc::clone(&queue), opened.clone());
+        let commits = watch::Sender::new(0);
         let (closing, closed) = mpsc::channel();
+        let files = Files { lock, opened: opened.clone() };
+        let (for_thread, for_writer) = (Arc::clone(&queue), commits.clone());
         let write = move || {
-            write_for_ever(&for_thread, writer, &lock, &for_writer);
+            write_for_ever(&for_thread, writer, &files, &for_writer);
             drop(closing);
         };
         std::thread::Builder::new()
             .name("writer".to_owned())
             .spawn(write)
             .map_err(|error| Refusal::internal(&error))?;
-        let inner = Inner { path: path.to_owned(), opened, idle: Mutex::default(), queue, closed: Mutex::new(closed) };
-        Ok(Self { inner: Arc::new(inner) })
+        let (path, idle, closed) = (path.to_owned(), Mutex::default(), Mutex::new(closed));
+        Ok(Self { inner: Arc::new(Inner { path, opened, idle, queue, commits, closed }) })
     }
 
     /// The file.
@@ -192,6 +197,24 @@ impl Store {
     /// False once the database's file was deleted or replaced: then this store refuses everything.
     pub fn is_current(&self) -> bool {
         self.inner.opened.check().is_ok()
+    }
+
+    /// What watching needs: a connection of its own, which file that is, and the commits of this store's writer.
+    pub(super) fn watching(&self) -> Result<(Transaction, Opened, watch::Receiver<u64>)> {
+        self.inner.opened.check()?;
+        let connection = Transaction::new(read_only(&self.inner.path)?);
+        Ok((connection, self.inner.opened.clone(), self.inner.commits.subscribe()))
+    }
+
+    /// Writes what is waiting and closes the file, as far as nobody is at it. For the end of the process: whoever still
+    /// holds the store cannot write any more.
+    pub fn close(&self) {
+        self.inner.close();
+    }
+
+    /// How many watch this store for changes.
+    pub fn watchers(&self) -> usize {
+        self.inner.commits.receiver_count()
     }
 
     /// Runs `work` on one consistent state. Nothing can be written in it.
@@ -365,13 +388,19 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic: {}", text.unwrap_or("without words"))
 }
 
-impl Drop for Inner {
+impl Inner {
     /// Waits for the writer to close the file, which moves the log into it: a process that ended before that would
     /// leave the last writes in a second file. Not for ever, as the writer may be waiting for another process.
-    fn drop(&mut self) {
+    fn close(&self) {
         lock(&self.idle).clear();
         self.queue.close();
         let _ = lock(&self.closed).recv_timeout(CLOSING);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -410,14 +439,21 @@ impl Drop for Held<'_> {
     }
 }
 
-fn write_for_ever(queue: &Queue, mut transaction: Transaction, lock_file: &File, opened: &Opened) {
+/// The file that is written, and the lock beside it.
+struct Files {
+    lock: File,
+    opened: Opened,
+}
+
+fn write_for_ever(queue: &Queue, mut transaction: Transaction, files: &Files, commits: &watch::Sender<u64>) {
     while queue.wait() {
-        write_group(queue, &mut transaction, lock_file, opened);
+        write_group(queue, &mut transaction, files, commits);
     }
 }
 
 /// Commits what is waiting in one transaction: a savepoint for each write, all answers after the commit.
-fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File, opened: &Opened) {
+fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, commits: &watch::Sender<u64>) {
+    let Files { lock: lock_file, opened } = files;
     let begin = |held| opened.check().and_then(|()| batch(transaction, "begin immediate")).map(|()| held);
     let held = match Held::take(lock_file).and_then(begin) {
         Ok(held) => held,
@@ -451,6 +487,7 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, lock_file: &File, o
     if written && committed.is_ok() {
         // A file that was taken away in the meantime was committed to, and still nobody will ever read it.
         committed = batch(transaction, "commit").and_then(|()| opened.check());
+        commits.send_modify(|count| *count = count.wrapping_add(1));
     }
     if !transaction.connection.is_autocommit() {
         let _ = batch(transaction, "rollback");

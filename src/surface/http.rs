@@ -29,6 +29,7 @@ use crate::operation::{self, Connection, Entry, Service};
 use crate::surface::http::body::Room;
 use crate::surface::http::peers::Failures;
 use crate::surface::http::places::Places;
+use crate::surface::mcp::subscriptions::Subscriptions;
 
 /// Opens the database; asked again when it was replaced.
 pub type Opener = Box<dyn Fn() -> Result<Service> + Send + Sync>;
@@ -96,10 +97,13 @@ pub struct Settings {
     pub limits: Limits,
 }
 
+/// How many addresses all streams together may subscribe to.
+const SUBSCRIPTIONS: usize = 10_000;
+
 /// What all requests share.
 pub struct Server {
-    opener: Opener,
-    service: RwLock<Service>,
+    database: Arc<Database>,
+    subscriptions: Arc<Subscriptions>,
     settings: Settings,
     places: Places,
     failures: Failures,
@@ -116,21 +120,28 @@ impl Server {
                 "Listen on 127.0.0.1, or leave --auth none out and make tokens: heyaira token create NAME --project PROJECT.",
             ));
         }
-        let service = opener()?;
+        let service = RwLock::new(opener()?);
+        let database = Arc::new(Database { opener, service });
+        let watched = Arc::clone(&database);
         Ok(Self {
-            service: RwLock::new(service),
+            database,
+            subscriptions: Arc::new(Subscriptions::new(Box::new(move || Ok(watched.current())), SUBSCRIPTIONS)),
             places: Places::new(&settings, resource),
             failures: Failures::new(settings.limits.failures),
             room: Room::new(&settings.limits),
             stopping: CancellationToken::new(),
-            opener,
             settings,
         })
     }
 
     /// The database with its clock and ids, as it is open now.
     pub fn service(&self) -> Service {
-        self.service.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.database.service()
+    }
+
+    /// The subscriptions of all callers.
+    pub fn subscriptions(&self) -> &Arc<Subscriptions> {
+        &self.subscriptions
     }
 
     /// Cancelled once the end has begun.
@@ -156,11 +167,29 @@ impl Server {
                 Err(caller::unknown_project(asked))
             }
             Err(refusal) if refusal.code == Code::Unavailable => {
-                self.reopen_if_replaced(&service);
+                self.database.reopen_if_replaced(&service);
                 Err(refusal)
             }
             answer => answer,
         }
+    }
+}
+
+/// The database that is open now, and how it is opened anew.
+struct Database {
+    opener: Opener,
+    service: RwLock<Service>,
+}
+
+impl Database {
+    fn service(&self) -> Service {
+        self.service.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The one at its path, opened anew where it was replaced. It may block.
+    fn current(&self) -> Service {
+        self.reopen_if_replaced(&self.service());
+        self.service()
     }
 
     /// The next call finds the file that stands in the place of the one that was open.

@@ -11,6 +11,7 @@ pub mod procedures;
 pub mod prompts;
 pub mod resources;
 mod stdio;
+pub mod subscriptions;
 pub mod tools;
 pub mod transport;
 
@@ -24,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::operation::{Connection, Service};
 use crate::surface::mcp::end::End;
 use crate::surface::mcp::handler::Handler;
+use crate::surface::mcp::subscriptions::streams::Preparing;
 use crate::surface::mcp::transport::LineTransport;
 
 /// When the process gives up waiting for calls in flight, counted from the end of input or a signal.
@@ -72,15 +74,29 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let transport = LineTransport::new(reader, writer, end.clone(), GIVING_UP);
+    let calls = Arc::clone(handler.calls());
+    let subscriptions = calls.subscriptions();
     let served = async {
         // A client that only asks what this is and leaves, ends the handshake with an error that is none.
-        match handler.serve(transport).await {
+        match Preparing(handler).serve(transport).await {
             Ok(running) => drop(running.waiting().await),
             Err(error) => tracing::debug!(%error, "the client left before it chose a way of talking"),
         }
     };
+    let closed = async {
+        end.begun().await;
+        subscriptions.close().await;
+        std::future::pending::<()>().await;
+    };
     tokio::select! {
         () = served => end.begin(),
         () = end.passed(GIVING_UP) => tracing::warn!("left while calls were still running"),
+        () = closed => {}
     }
+    // Nothing may hold the database when the process leaves, and what is still at it must not hold the process.
+    tokio::select! {
+        () = subscriptions.close() => {}
+        () = end.passed(GIVING_UP) => {}
+    }
+    calls.let_go();
 }

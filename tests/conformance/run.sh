@@ -38,7 +38,6 @@ for name in "${!HEYAIRA_@}"; do unset "$name"; done
 to_the_client='the server would have to send the client a request, which a server without sessions cannot'
 # Sessions are optional; without one there is no stream that could be taken up again.
 no_session='asks for a session, and this server has none'
-no_subscription='asks for a subscription, and this server offers none'
 fixed_lists='asks for a list that changes, and the lists of this server do not'
 
 exempt_2025_11_25="
@@ -72,9 +71,6 @@ server-stateless:sep-2575-server-rejects-undeclared-capability calls the fixture
 server-stateless:sep-2575-missing-capability-http-400 calls the fixture test_missing_capability
 server-stateless:sep-2575-http-server-no-independent-requests-on-stream calls the fixture test_streaming_elicitation
 server-stateless:sep-2575-server-no-log-without-loglevel calls the fixture test_logging_tool
-server-stateless:sep-2575-server-sends-subscription-ack $no_subscription
-server-stateless:sep-2575-server-tags-subscription-id $no_subscription
-server-stateless:sep-2575-server-honors-notification-filter $no_subscription
 server-stateless:sep-2575-server-sends-prompts-list-changed-on-subscription $fixed_lists
 server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription $fixed_lists
 "

@@ -7,3 +7,4 @@ mod log;
 mod same;
 pub mod served;
 mod start;
+mod streams;

@@ -124,14 +124,18 @@ impl Bound {
     async fn run(self) -> Result<()> {
         let listener =
             tokio::net::TcpListener::from_std(self.listener).map_err(|error| unbound(self.address, &error))?;
-        let stopping = self.server.stopping().clone();
+        let server = Arc::clone(&self.server);
         tokio::spawn(async move {
             signals::ended().await;
             tracing::info!("stopping: calls in flight are finished first");
-            stopping.cancel();
+            server.stopping().cancel();
+            // Streams would last for ever.
+            server.subscriptions().close().await;
         });
         tracing::info!(address = %self.address, "listening");
-        connections::serve(listener, router::router(&self.server), self.server).await;
+        connections::serve(listener, router::router(&self.server), Arc::clone(&self.server)).await;
+        // Something may still hold the server, and must not keep the database open.
+        self.server.service().store.close();
         Ok(())
     }
 }

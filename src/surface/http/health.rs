@@ -32,7 +32,7 @@ pub async fn ready(State(server): State<Arc<Server>>) -> Response {
         Ok(()) => answer::given(&json!({"status": "ready"})),
         Err(refusal) => {
             tracing::warn!(%refusal, "not ready");
-            server.reopen_if_replaced(&service);
+            server.database.reopen_if_replaced(&service);
             not_ready("the database does not answer").into_response()
         }
     }

@@ -30,6 +30,7 @@ use crate::surface::http::caller::{self, Caller, Project};
 use crate::surface::http::gate::Named;
 use crate::surface::mcp::Served;
 use crate::surface::mcp::calls::{Calls, Surroundings};
+use crate::surface::mcp::subscriptions::Subscriptions;
 use crate::surface::mcp::transport::message::{Parsed, parse};
 
 /// What serves the messages.
@@ -38,17 +39,17 @@ pub type Messages = StreamableHttpService<Served, NeverSessionManager>;
 /// A server of messages over the operations.
 pub fn messages(server: &Arc<Server>) -> Messages {
     let handler = Served::over(Arc::new(ByMessage { server: Arc::clone(server) }), operations::all());
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config(server))
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config())
 }
 
-/// Stateless and in JSON: a stream only where one was asked for. Hosts, origins and sizes are checked before.
-fn config(server: &Server) -> StreamableHttpServerConfig {
+/// Stateless and in JSON: a stream only where one was asked for. Hosts, origins and sizes are checked before. Nothing
+/// cancels what is running at the end: calls are finished, and streams end with their subscriptions.
+fn config() -> StreamableHttpServerConfig {
     StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .disable_allowed_hosts()
         .with_max_request_body_bytes(usize::MAX)
-        .with_cancellation_token(server.stopping().clone())
 }
 
 /// The operations for the caller of each message.
@@ -79,6 +80,10 @@ impl Calls for ByMessage {
     fn project<'c>(&'c self, request: &'c Extensions) -> BoxFuture<'c, Result<String>> {
         let project = caller_of(request).and_then(|caller| caller.connection.pinned.clone());
         Box::pin(std::future::ready(project.map(|pinned| pinned.project)))
+    }
+
+    fn subscriptions(&self) -> &Arc<Subscriptions> {
+        self.server.subscriptions()
     }
 
     fn surroundings(&self, request: &Extensions) -> Surroundings<'_> {

@@ -12,6 +12,7 @@ use crate::domain::session::Observed;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{self, Entry};
 use crate::surface::mcp::observed::Environment;
+use crate::surface::mcp::subscriptions::{self, Subscriptions};
 use crate::surface::mcp::{Open, Opener};
 
 /// How long the first call may take, which does not know its deadline yet: it opens the database.
@@ -33,6 +34,12 @@ pub trait Calls: Send + Sync {
     /// The project that the message speaks to.
     fn project<'c>(&'c self, request: &'c Extensions) -> BoxFuture<'c, Result<String>>;
 
+    /// The subscriptions to the database behind this way.
+    fn subscriptions(&self) -> &Arc<Subscriptions>;
+
+    /// Lets go of the database at the end, as far as no call is at it: whoever still holds this way does not matter then.
+    fn let_go(&self) {}
+
     /// What the caller told beside the message, and the environment it is read in.
     fn surroundings(&self, request: &Extensions) -> Surroundings<'_>;
 }
@@ -51,6 +58,7 @@ pub struct Surroundings<'s> {
 pub struct Opening {
     shared: Arc<Shared>,
     environment: Environment,
+    subscriptions: Arc<Subscriptions>,
 }
 
 struct Shared {
@@ -62,7 +70,10 @@ impl Opening {
     /// Nothing is opened yet.
     pub fn new(opener: Opener, environment: Vec<(String, String)>) -> Self {
         let shared = Arc::new(Shared { opener, open: Mutex::new(None) });
-        Self { shared, environment: Environment::new(environment) }
+        let watched = Arc::clone(&shared);
+        let source = move || watched.opened().map(|open| open.service);
+        let subscriptions = Arc::new(Subscriptions::new(Box::new(source), subscriptions::ADDRESSES));
+        Self { shared, environment: Environment::new(environment), subscriptions }
     }
 }
 
@@ -84,6 +95,17 @@ impl Calls for Opening {
     fn project<'c>(&'c self, _: &'c Extensions) -> BoxFuture<'c, Result<String>> {
         let pinned = |shared: &Shared| shared.opened()?.connection.pinned.clone().map(|pinned| pinned.project);
         Box::pin(self.shared.guarded(pinned))
+    }
+
+    fn subscriptions(&self) -> &Arc<Subscriptions> {
+        &self.subscriptions
+    }
+
+    fn let_go(&self) {
+        // Held by a call that is opening: then the process does not wait for that.
+        if let Ok(mut open) = self.shared.open.try_lock() {
+            *open = None;
+        }
     }
 
     fn surroundings(&self, _: &Extensions) -> Surroundings<'_> {

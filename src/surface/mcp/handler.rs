@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, DiscoverResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestMethod,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::domain::session::Observed;
 use crate::domain::text;
@@ -19,6 +22,9 @@ use crate::operations;
 use crate::surface::mcp::calls::{Calls, Opening};
 use crate::surface::mcp::observed::observe;
 use crate::surface::mcp::resources::FIXED;
+use crate::surface::mcp::subscriptions::legacy::Legacy;
+use crate::surface::mcp::subscriptions::{self, Subscriptions, Wish, streams};
+use crate::surface::mcp::transport::in_flight::Place;
 use crate::surface::mcp::{Opener, prompts, resources, tools};
 
 /// What an agent is told at once: when to hand over, how, and how to write safely.
@@ -30,6 +36,7 @@ pub struct Handler {
     calls: Arc<dyn Calls>,
     entries: &'static [Entry],
     tools: Arc<[Tool]>,
+    legacy: Arc<Legacy>,
 }
 
 impl Handler {
@@ -45,7 +52,45 @@ impl Handler {
 
     /// A server of these operations, reached that way.
     pub fn over(calls: Arc<dyn Calls>, entries: &'static [Entry]) -> Self {
-        Self { calls, entries, tools: tools::offered(entries).map(tools::tool).collect() }
+        let tools = tools::offered(entries).map(tools::tool).collect();
+        Self { calls, entries, tools, legacy: Arc::default() }
+    }
+
+    /// All subscriptions of this connection or, over HTTP, of this server.
+    pub fn subscriptions(&self) -> &Arc<Subscriptions> {
+        self.calls.subscriptions()
+    }
+
+    /// The way to the operations.
+    pub(super) fn calls(&self) -> &Arc<dyn Calls> {
+        &self.calls
+    }
+
+    fn way<'w>(&'w self, context: &'w RequestContext<RoleServer>) -> resources::Way<'w> {
+        resources::Way { calls: self.calls.as_ref(), request: &context.extensions, entries: self.entries }
+    }
+
+    /// The subscriptions to these addresses, each of which must be readable, with the states that its client is taken
+    /// to know.
+    pub(super) async fn wishes(
+        &self,
+        uris: impl Iterator<Item = &String>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Vec<Wish>, ErrorData> {
+        let mut wishes = Vec::new();
+        for uri in uris {
+            let changes = resources::changing(&self.way(context), self.observed(context), uri).await?;
+            wishes.push(Wish { uri: uri.clone(), task: changes.map(|task| (task, None)), answered: None });
+        }
+        let tasks: Vec<Uuid> = wishes.iter().filter_map(|wish| wish.task.map(|(task, _)| task)).collect();
+        if !tasks.is_empty() {
+            let states = self.subscriptions().states(tasks).await;
+            let states = states.map_err(|refusal| subscriptions::error_of(&refusal))?;
+            for (task, state) in wishes.iter_mut().filter_map(|wish| wish.task.as_mut()) {
+                *state = states.get(task).copied();
+            }
+        }
+        Ok(wishes)
     }
 
     fn observed(&self, context: &RequestContext<RoleServer>) -> Observed {
@@ -83,7 +128,8 @@ fn refuse_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorDa
     }
 }
 
-fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+/// True where the message's version knows no handshake.
+pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
@@ -97,10 +143,25 @@ macro_rules! fixed_list {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
-        ServerConfig::new(capabilities)
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources();
+        ServerConfig::new(capabilities.enable_resources_subscribe().build())
             .with_server_info(Implementation::new("heyaira", env!("CARGO_PKG_VERSION")).with_title("HeyAira"))
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut result = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        if !lasts(&context)
+            && let Some(resources) = &mut result.capabilities.resources
+        {
+            resources.subscribe = None;
+        }
+        Ok(result)
     }
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
@@ -168,12 +229,52 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let observed = self.observed(&context);
-        let way = resources::Way { calls: self.calls.as_ref(), request: &context.extensions, entries: self.entries };
-        let mut found = resources::read(&way, observed, &request.uri).await?;
+        let mut found = resources::read(&self.way(&context), observed, &request.uri).await?;
         if !is_modern(&context) {
             (found.ttl_ms, found.cache_scope) = (None, None);
         }
         Ok(found.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let Some(place) = context.extensions.get::<Place>() else {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        };
+        for mut wish in self.wishes(std::iter::once(&request.uri), &context).await? {
+            wish.answered = Some(place.answered());
+            let added = self.legacy.add(self.subscriptions(), &context.peer, wish);
+            added.map_err(|refusal| subscriptions::error_of(&refusal))?;
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !lasts(&context) {
+            return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
+        }
+        if self.legacy.remove(&request.uri).await {
+            return Ok(());
+        }
+        let shown = text::quoted(&request.uri, 120);
+        let message = format!("There is no subscription to {shown} here: name the address that was subscribed to");
+        Err(ErrorData::invalid_params(message, None))
+    }
+
+    /// What never changes while the server runs, as its lists, the library leaves out: it was not advertised.
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, stream: SubscriptionContext) -> Result<(), ErrorData> {
+        streams::run(self, stream).await
     }
 
     /// A method that the library does not know, or one that it does with parameters of the wrong form.
@@ -204,6 +305,11 @@ impl ServerHandler for Handler {
     }
 }
 
+/// True over a connection that lasts, on which a client with a handshake can be told something later.
+fn lasts(context: &RequestContext<RoleServer>) -> bool {
+    context.extensions.get::<Place>().is_some()
+}
+
 /// Arguments that were sent as JSON text.
 fn unwrapped(arguments: Value) -> Value {
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -211,10 +317,10 @@ fn unwrapped(arguments: Value) -> Value {
 }
 
 /// The methods that went with 2026-07-28.
-const KNOWN_LEGACY: [&str; 1] = ["initialize"];
+const KNOWN_LEGACY: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
 /// The methods that came with it.
-const KNOWN_MODERN: [&str; 1] = ["server/discover"];
+const KNOWN_MODERN: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// The methods that are served in every era.
 const KNOWN: [&str; 7] = [

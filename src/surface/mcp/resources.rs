@@ -4,7 +4,8 @@
 use rmcp::model::{
     CacheScope, ErrorData, Extensions, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use serde_json::json;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::domain::session::Observed;
 use crate::domain::text;
@@ -69,11 +70,20 @@ pub struct Way<'w> {
     pub entries: &'static [Entry],
 }
 
-/// Reads one resource.
-pub async fn read(way: &Way<'_>, observed: Observed, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+/// What an address names.
+enum Found {
+    Page(&'static Procedure),
+    /// A task's answer, and whether that is the task as it stands or one version of it.
+    Task {
+        answer: Value,
+        at_version: bool,
+    },
+}
+
+/// Finds what an address names, if this caller may read it.
+async fn find(way: &Way<'_>, observed: Observed, uri: &str) -> Result<Found, ErrorData> {
     if let Some(page) = procedures::ALL.iter().find(|page| address(page) == uri) {
-        let contents = ResourceContents::text(page.text, uri).with_mime_type(MARKDOWN);
-        return Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(FIXED).with_cache_scope(CacheScope::Public));
+        return Ok(Found::Page(page));
     }
     let address = task_address(uri).ok_or_else(|| not_found(uri))?;
     let entry = way.entries.iter().find(|entry| entry.name == READING).ok_or_else(|| not_found(uri))?;
@@ -81,10 +91,30 @@ pub async fn read(way: &Way<'_>, observed: Observed, uri: &str) -> Result<ReadRe
         return Err(not_found(uri));
     }
     let arguments = json!({"task_id": address.id, "version": address.version});
-    let task = way.calls.call(way.request, entry, observed, arguments).await;
-    let task = task.map_err(|refusal| error_of(&refusal, uri))?;
-    let contents = ResourceContents::text(task.to_string(), uri).with_mime_type(JSON);
-    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    let answer = way.calls.call(way.request, entry, observed, arguments).await;
+    let answer = answer.map_err(|refusal| error_of(&refusal, uri))?;
+    Ok(Found::Task { answer, at_version: address.version.is_some() })
+}
+
+/// Reads one resource.
+pub async fn read(way: &Way<'_>, observed: Observed, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let (text, mime, ttl, scope) = match find(way, observed, uri).await? {
+        Found::Page(page) => (page.text.to_owned(), MARKDOWN, FIXED, CacheScope::Public),
+        Found::Task { answer, .. } => (answer.to_string(), JSON, 0, CacheScope::Private),
+    };
+    let contents = ResourceContents::text(text, uri).with_mime_type(mime);
+    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(ttl).with_cache_scope(scope))
+}
+
+/// The task that changes what is read at an address; none where that stays as it is: a page, a version of a task.
+pub async fn changing(way: &Way<'_>, observed: Observed, uri: &str) -> Result<Option<Uuid>, ErrorData> {
+    match find(way, observed, uri).await? {
+        Found::Page(_) | Found::Task { at_version: true, .. } => Ok(None),
+        Found::Task { answer, .. } => {
+            let id = answer["task_id"].as_str().and_then(|id| id.parse().ok());
+            id.map(Some).ok_or_else(|| error_of(&Refusal::internal(&"a task was answered without its id"), uri))
+        }
+    }
 }
 
 fn task_address(uri: &str) -> Option<TaskAddress<'_>> {

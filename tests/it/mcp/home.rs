@@ -76,7 +76,12 @@ impl Home {
 
     /// Runs an operation as the owner on the command line.
     pub async fn administer(&self, name: &str, arguments: Value) -> Value {
-        let connection = self.connection("demo", Role::Admin, Door::CommandLine);
+        self.administer_in("demo", name, arguments).await
+    }
+
+    /// The same in another project.
+    pub async fn administer_in(&self, project: &str, name: &str, arguments: Value) -> Value {
+        let connection = self.connection(project, Role::Admin, Door::CommandLine);
         let entry = operations::named(name).expect("an operation");
         call(&self.service, &connection, &Observed::default(), entry, arguments).await.expect("a success")
     }

@@ -59,7 +59,7 @@ async fn the_handshake_says_who_this_is_and_what_it_can() {
     let result = Wire::new(home.handler()).initialize(LEGACY, &test_client()).await;
     assert_eq!(result["serverInfo"]["name"], json!("heyaira"));
     assert_eq!(result["serverInfo"]["version"], json!(env!("CARGO_PKG_VERSION")));
-    assert_eq!(result["capabilities"], json!({"tools": {}, "prompts": {}, "resources": {}}));
+    assert_eq!(result["capabilities"], json!({"tools": {}, "prompts": {}, "resources": {"subscribe": true}}));
     assert_eq!(result["instructions"], json!(INSTRUCTIONS));
 }
 
@@ -81,7 +81,7 @@ async fn discovery_says_the_same_without_a_handshake() {
     let result = wire.ask("server/discover", json!({})).await["result"].clone();
     let versions = json!(["2024-11-05", "2025-03-26", "2025-06-18", LEGACY, MODERN]);
     assert_eq!(result["supportedVersions"], versions);
-    assert_eq!(result["capabilities"], json!({"tools": {}, "prompts": {}, "resources": {}}));
+    assert_eq!(result["capabilities"], json!({"tools": {}, "prompts": {}, "resources": {"subscribe": true}}));
     assert_eq!(result["instructions"], json!(INSTRUCTIONS));
     assert_eq!(result["resultType"], json!("complete"));
     assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(3_600_000), &json!("public")));
@@ -144,7 +144,8 @@ async fn unknown_methods_are_told_and_known_ones_with_wrong_parameters_too() {
     let mut wire = Wire::legacy(home.handler()).await;
     for (method, params, code) in [
         ("tools/destroy", json!({}), -32601),
-        ("resources/subscribe", json!({"uri": "heyaira://procedures/work-contract"}), -32601),
+        ("logging/setLevel", json!({"level": "info"}), -32601),
+        ("resources/subscribe", json!({"uri": 7}), -32602),
         ("resources/read", json!({"uri": 7}), -32602),
         ("prompts/get", json!({}), -32602),
         ("prompts/get", json!({"name": "take-over-session", "arguments": "x"}), -32602),

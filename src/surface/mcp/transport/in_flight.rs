@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::RequestId;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// How many places there are: so many small requests are worked on at a time.
 pub const PLACES: u32 = 32;
@@ -14,8 +14,36 @@ const BYTES_A_PLACE: usize = 256 * 1024;
 
 /// The places that one request takes; free again when the last clone is gone.
 #[derive(Clone, Debug)]
-pub struct Place {
-    _permit: Arc<OwnedSemaphorePermit>,
+pub struct Place(Arc<Taken>);
+
+#[derive(Debug)]
+struct Taken {
+    permit: Mutex<Option<OwnedSemaphorePermit>>,
+    /// Nothing is ever sent: it is closed when the last clone of the place is gone.
+    answered: watch::Sender<()>,
+}
+
+impl Place {
+    /// Gives the places back before the request is answered, where something else bounds such requests.
+    pub fn give_back(&self) {
+        drop(self.0.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// What tells when the answer was written. Its holder takes no place.
+    pub fn answered(&self) -> Answered {
+        Answered(self.0.answered.subscribe())
+    }
+}
+
+/// Tells when the answer to a request was written, or will never be.
+#[derive(Clone, Debug)]
+pub struct Answered(watch::Receiver<()>);
+
+impl Answered {
+    /// Waits for that. Cancel-safe.
+    pub async fn wait(&mut self) {
+        while self.0.changed().await.is_ok() {}
+    }
 }
 
 /// All requests being worked on.
@@ -45,7 +73,8 @@ impl InFlight {
         // An id that is in use: two answers with one id can only be told apart if they come one after the other.
         let wanted = if self.open().contains_key(id) { PLACES } else { wanted };
         let permit = Arc::clone(&self.places).acquire_many_owned(wanted).await.ok()?;
-        let place = Place { _permit: Arc::new(permit) };
+        let taken = Taken { permit: Mutex::new(Some(permit)), answered: watch::Sender::new(()) };
+        let place = Place(Arc::new(taken));
         self.open().insert(id.clone(), place.clone());
         Some(place)
     }
