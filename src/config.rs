@@ -187,6 +187,14 @@ fn read_profile(path: &Path) -> Result<Profile> {
         )
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    if toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.contains_key("token")) {
+        return Err(Refusal::new(
+            Code::IdentityMismatch,
+            format!("the profile {} has a token, and others may read this file", path.display()),
+            "Take it out there and have the owner rotate it; a token comes by HEYAIRA_TOKEN or --token-file FILE. \
+             Nothing was read or written.",
+        ));
+    }
     // The parser's own message would quote the line, and a line may hold the write_context.
     let file: ProfileFile = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);

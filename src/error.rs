@@ -63,6 +63,30 @@ impl Code {
         }
     }
 
+    /// All of them.
+    pub const ALL: [Self; 15] = [
+        Self::VersionConflict,
+        Self::IdentityMismatch,
+        Self::NoProject,
+        Self::NotFound,
+        Self::AmbiguousId,
+        Self::InvalidArgument,
+        Self::TooLarge,
+        Self::SecretRefused,
+        Self::NotAllowed,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::RateLimited,
+        Self::Unavailable,
+        Self::Damaged,
+        Self::Internal,
+    ];
+
+    /// The code of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == word)
+    }
+
     /// The status of an HTTP answer.
     pub const fn http(self) -> u16 {
         match self {
@@ -158,6 +182,15 @@ impl Refusal {
             "next": self.next,
             "details": self.details,
         }})
+    }
+
+    /// The refusal that an error body tells; `None` for anything else.
+    pub fn from_body(body: &Value) -> Option<Self> {
+        let error = body.get("error")?;
+        let text = |name: &str| error.get(name).and_then(Value::as_str);
+        let details = error.get("details").and_then(Value::as_object).cloned().unwrap_or_default();
+        let code = Code::of(text("code")?)?;
+        Some(Self { details: Box::new(details), ..Self::new(code, text("message")?, text("next")?) })
     }
 }
 

@@ -175,6 +175,8 @@ pub enum Door {
     Mcp,
     /// Plain HTTP.
     Http,
+    /// MCP over standard input and output on another machine, whose bridge passes each call on by plain HTTP.
+    Bridge,
     /// The local command line: a person, who need not type the `write_context` of a project named by hand.
     CommandLine,
 }
@@ -206,6 +208,8 @@ pub struct Connection {
     pub door: Door,
     /// Random, recorded with every version.
     pub id: String,
+    /// The key of the one write that is made over it, for arguments that name none.
+    pub key: Option<String>,
     last_write: Mutex<Option<Remembered>>,
     named_session: Mutex<Option<String>>,
 }
@@ -219,6 +223,7 @@ impl Connection {
             role,
             door,
             id: ids.uuid().simple().to_string()[..12].to_owned(),
+            key: None,
             last_write: Mutex::new(None),
             named_session: Mutex::new(None),
         }
@@ -339,9 +344,12 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
     // Secrets come first: no later refusal may quote one.
     let arguments = secret::refuse_own(&arguments)
         .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
-    let key = arguments.as_ref().ok().and_then(|checked| checked.get("idempotency_key"));
+    let named = arguments.as_ref().ok().and_then(|checked| checked.get("idempotency_key"));
+    let named = named.and_then(Value::as_str).map(str::to_owned);
+    // Keys keep answers, and what administers may answer with a secret.
+    let has_key = matches!(entry.effect, Effect::Adds | Effect::Changes);
     Prepared {
-        idempotency_key: key.and_then(Value::as_str).map(str::to_owned),
+        idempotency_key: named.or_else(|| connection.key.clone().filter(|_| has_key)),
         // Sessions may share a connection, a credential and a key: a claim repeats only the same session's own.
         fingerprint: arguments.as_ref().map_or([0; 32], |checked| {
             let session = observed.session_ref.as_deref().filter(|_| entry.effect == Effect::Changes);

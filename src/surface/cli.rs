@@ -6,6 +6,7 @@ pub mod commands;
 pub mod connect;
 pub mod flags;
 pub mod maintain;
+pub mod mcp;
 pub mod serve;
 pub mod setup;
 pub mod start;

@@ -7,6 +7,7 @@ pub mod body;
 pub mod caller;
 pub mod connections;
 pub mod gate;
+pub mod headers;
 pub mod health;
 pub mod mcp;
 pub mod openapi;

@@ -9,6 +9,7 @@ pub mod handler;
 pub mod observed;
 pub mod procedures;
 pub mod prompts;
+pub mod remote;
 pub mod resources;
 mod stdio;
 pub mod subscriptions;
@@ -23,6 +24,7 @@ use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::operation::{Connection, Service};
+use crate::surface::mcp::calls::Calls;
 use crate::surface::mcp::end::End;
 use crate::surface::mcp::handler::Handler;
 use crate::surface::mcp::subscriptions::streams::Preparing;
@@ -55,11 +57,11 @@ pub type Opener = Box<dyn Fn() -> crate::error::Result<Open> + Send + Sync>;
 /// Serves until end of input, SIGINT, SIGTERM or a closed output; returns the exit code within 2 seconds after that.
 ///
 /// A thread may still be waiting in a read of standard input then: the process ends all the same when `main` returns.
-pub async fn serve_stdio(opener: Opener, environment: Vec<(String, String)>) -> ExitCode {
+pub async fn serve_stdio(handler: Handler) -> ExitCode {
     let end = End::default();
     stdio::end_at_signals(&end);
     let (output, written) = stdio::output(end.clone());
-    serve(Handler::new(opener, environment), stdio::input(), output, end.clone()).await;
+    serve(handler, stdio::input(), output, end.clone()).await;
     tokio::select! {
         _ = written => {}
         () = end.passed(LEAVING) => tracing::warn!("left without having written everything: the client does not read"),
@@ -75,7 +77,6 @@ where
 {
     let transport = LineTransport::new(reader, writer, end.clone(), GIVING_UP);
     let calls = Arc::clone(handler.calls());
-    let subscriptions = calls.subscriptions();
     let served = async {
         // A client that only asks what this is and leaves, ends the handshake with an error that is none.
         match Preparing(handler).serve(transport).await {
@@ -85,7 +86,7 @@ where
     };
     let closed = async {
         end.begun().await;
-        subscriptions.close().await;
+        close(calls.as_ref()).await;
         std::future::pending::<()>().await;
     };
     tokio::select! {
@@ -95,8 +96,15 @@ where
     }
     // Nothing may hold the database when the process leaves, and what is still at it must not hold the process.
     tokio::select! {
-        () = subscriptions.close() => {}
+        () = close(calls.as_ref()) => {}
         () = end.passed(GIVING_UP) => {}
     }
     calls.let_go();
+}
+
+/// Ends all subscriptions, where there can be some.
+async fn close(calls: &dyn Calls) {
+    if let Some(subscriptions) = calls.subscriptions() {
+        subscriptions.close().await;
+    }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
 mod arguments;
+mod bridge;
 mod cli;
 mod conflict;
 mod docs;

@@ -115,6 +115,7 @@ pub struct Server {
     output: BufReader<ChildStdout>,
     write_context: String,
     last_id: i64,
+    folder: Option<tempfile::TempDir>,
 }
 
 impl Server {
@@ -123,7 +124,8 @@ impl Server {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program runs");
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut server = Self { child, input, output, write_context: write_context.to_owned(), last_id: 0 };
+        let mut server =
+            Self { child, input, output, write_context: write_context.to_owned(), last_id: 0, folder: None };
         let hello = server.request(
             "initialize",
             &json!({
@@ -135,6 +137,11 @@ impl Server {
         assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
         server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         server
+    }
+
+    /// Keeps a folder for as long as it runs.
+    pub fn keep(&mut self, folder: tempfile::TempDir) {
+        self.folder = Some(folder);
     }
 
     /// Writes one message.

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, flags, maintain, serve, setup, start};
+use crate::surface::cli::{Session, flags, maintain, mcp, serve, setup, start};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
@@ -16,7 +16,7 @@ const BY_HAND: [(&str, Run); 10] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
-    ("mcp", setup::mcp),
+    ("mcp", mcp::mcp),
     ("serve", serve::serve),
     ("resume", setup::resume),
     ("doctor", maintain::doctor),
@@ -129,7 +129,7 @@ fn made_by_hand() -> Vec<Command> {
                     .action(ArgAction::SetTrue)
                     .help("Write it as heyaira.toml into the current folder"),
             ),
-        Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client"),
+        Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client").args(mcp::flags()),
         Command::new("serve")
             .about("Serve MCP and plain HTTP on the network, for callers with a token")
             .args(serve::flags())

@@ -1,25 +1,21 @@
-//! Setting up and connecting: `init`, `profile`, `mcp`, `resume`.
+//! Setting up and connecting: `init`, `profile`, `resume`.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
 use crate::config::PROFILE_FILE;
 use crate::domain::project::Instance;
-use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
-use crate::operation::{Connection, Door, Service};
+use crate::operation::Service;
 use crate::operations;
 use crate::operations::project::check_resource;
 use crate::store::backend::work;
 use crate::store::project;
 use crate::surface::cli::text::escaped;
-use crate::surface::cli::{Session, answer, caller, connect, now, profile_of, wait};
-use crate::surface::mcp::{Open, serve_stdio};
+use crate::surface::cli::{Session, answer, connect, now, profile_of, wait};
 
 /// `heyaira init`.
 pub fn init(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
@@ -170,34 +166,4 @@ pub fn resume(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         .ok_or_else(|| Refusal::internal(&"continuity_context is not listed"))?;
     let packet = session.ask(entry, json!({"handoff": words.join(" ")}))?;
     answer::print(&packet, session.json)
-}
-
-/// The environment, as far as it is text.
-fn environment() -> Vec<(String, String)> {
-    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    std::env::vars_os().filter_map(text).collect()
-}
-
-/// `heyaira mcp`.
-pub fn mcp(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
-    let mut config = session.config.clone();
-    // A client that says where its project is does not always start its servers there.
-    if let Some(folder) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_dir()) {
-        config.folder = folder;
-    }
-    let opener = move || {
-        let pinned = config.pinned()?;
-        let service = config.open(false)?;
-        let connection = Connection::new(Ok(pinned), caller(), Role::Write, Door::Stdio, service.ids.as_ref());
-        Ok(Open { service, connection: Arc::new(connection) })
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| Refusal::internal(&error))?;
-    let code = runtime.block_on(serve_stdio(Box::new(opener), environment()));
-    // A read of standard input that never ends, or a wait for the disk, must not hold the process.
-    runtime.shutdown_background();
-    Ok(code)
 }

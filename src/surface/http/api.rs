@@ -7,17 +7,18 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde_json::Value;
 
 use crate::domain::text::quoted;
 use crate::error::Refusal;
-use crate::operation::{Door, Entry};
+use crate::operation::{Connection, Door, Entry};
 use crate::operations;
 use crate::surface::http::Server;
 use crate::surface::http::answer::{self, Denied};
 use crate::surface::http::caller::{self, Caller, Project};
 use crate::surface::http::gate::Named;
+use crate::surface::http::headers::{CONNECTION, NAMED_SESSION, encoded};
 
 /// The operations that are served: those of one project.
 pub fn served() -> impl Iterator<Item = &'static Entry> {
@@ -48,8 +49,22 @@ async fn ask(server: &Server, project: &str, tool: &str, request: Request<Body>)
     let entry = served().find(|entry| entry.name == tool);
     let answer = answered(server, &caller, &parts.headers, body, entry.ok_or(tool)).await;
     let mut response = answer.map_or_else(IntoResponse::into_response, |answer| answer::given(&answer));
+    tell_bridge(&caller.connection, response.headers_mut());
     response.extensions_mut().insert(Named::of(&caller.connection, entry));
     Ok(response)
+}
+
+/// What a bridge needs to know of its connection before its next call.
+fn tell_bridge(connection: &Connection, told: &mut HeaderMap) {
+    if connection.door != Door::Bridge {
+        return;
+    }
+    let session = connection.named_session();
+    for (name, text) in [(CONNECTION, Some(connection.id.as_str())), (NAMED_SESSION, session.as_deref())] {
+        if let Some(value) = text.and_then(|text| HeaderValue::from_str(&encoded(text)).ok()) {
+            told.insert(name, value);
+        }
+    }
 }
 
 async fn answered(

@@ -1,6 +1,7 @@
 //! Who calls: from the credential alone. Must never repeat a credential, and never tell a foreign project from one that
 //! does not exist.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::domain::project::slug_problem;
 use crate::domain::session::{Observed, session_ref_problem};
-use crate::domain::text::quoted;
+use crate::domain::text::{length, quoted};
 use crate::domain::token::{self, Role};
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{Connection, Door, Pinned, Service};
@@ -19,17 +20,14 @@ use crate::store::project;
 use crate::store::token::{Credential, find};
 use crate::surface::http::answer::Denied;
 use crate::surface::http::connections::Peer;
+use crate::surface::http::headers::{CONNECTION, HARNESS, INSTANCE, KEY, MODEL, NAMED_SESSION, SESSION, decoded};
 use crate::surface::http::{Auth, Server};
-use crate::surface::mcp::observed::{observe, word};
+use crate::surface::mcp::observed::{self, observe};
 
-/// The header in which a client names its session.
-pub const SESSION: &str = "heyaira-session";
-/// The header in which a client names the instance of its profile.
-pub const INSTANCE: &str = "heyaira-instance";
-/// The header in which a client names its program.
-pub const HARNESS: &str = "heyaira-harness";
-/// The header in which a client names its model.
-pub const MODEL: &str = "heyaira-model";
+/// The longest id of a connection, in characters.
+const CONNECTION_MAX: usize = 40;
+/// The longest key of a call, in characters; the same as of the argument.
+const KEY_MAX: usize = 200;
 
 /// A caller that was let in.
 #[derive(Clone)]
@@ -71,10 +69,19 @@ pub async fn admit(server: &Server, parts: &Parts, slug: &str, door: Door, check
     if !is_open || !(is_checked || exists(&service, slug).await?) {
         return Err(unknown_project(slug).into());
     }
-    let instance = header(&parts.headers, INSTANCE)?.map(str::to_owned);
-    let told = told(&parts.headers)?;
+    let instance = header(&parts.headers, INSTANCE)?.map(Cow::into_owned);
+    let bridge = bridge(&parts.headers, door)?;
+    let told = told(&parts.headers, bridge.is_some())?;
     let pinned = Pinned { project: slug.to_owned(), instance };
-    let connection = Connection::new(Ok(pinned), credential.name, credential.role, door, service.ids.as_ref());
+    let door = if bridge.is_some() { Door::Bridge } else { door };
+    let mut connection = Connection::new(Ok(pinned), credential.name, credential.role, door, service.ids.as_ref());
+    connection.key = key(&parts.headers)?;
+    if let Some(Bridge { id, named_session }) = bridge {
+        connection.id = id;
+        if let Some(named) = named_session {
+            connection.name_session(&named);
+        }
+    }
     let token = if let Sent::Token(hash) = hash { Some(hash) } else { None };
     Ok(Caller { connection: Arc::new(connection), told, token })
 }
@@ -147,23 +154,57 @@ pub fn unknown_project(slug: &str) -> Refusal {
     )
 }
 
+/// What a bridge keeps of its connection, since a server keeps nothing between two calls.
+struct Bridge {
+    id: String,
+    named_session: Option<String>,
+}
+
+/// The connection behind a call of plain HTTP that a bridge passes on.
+fn bridge(headers: &HeaderMap, door: Door) -> Result<Option<Bridge>> {
+    let Some(id) = header(headers, CONNECTION)?.filter(|_| door == Door::Http) else {
+        return Ok(None);
+    };
+    if id.is_empty() || id.len() > CONNECTION_MAX || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(unreadable(CONNECTION, &format!("is not of 1 to {CONNECTION_MAX} ASCII letters and digits")));
+    }
+    Ok(Some(Bridge { id: id.into_owned(), named_session: session(headers, NAMED_SESSION)? }))
+}
+
+fn key(headers: &HeaderMap) -> Result<Option<String>> {
+    let key = header(headers, KEY)?.map(Cow::into_owned);
+    match &key {
+        Some(key) if key.trim().is_empty() || length(key) > KEY_MAX => {
+            Err(unreadable(KEY, &format!("is empty or longer than {KEY_MAX} characters")))
+        }
+        _ => Ok(key),
+    }
+}
+
+fn session(headers: &HeaderMap, name: &str) -> Result<Option<String>> {
+    let given = header(headers, name)?.map(Cow::into_owned);
+    match given.as_deref().and_then(session_ref_problem) {
+        Some(problem) => Err(unreadable(name, &problem)),
+        None => Ok(given),
+    }
+}
+
 /// What the headers tell. What a program says of itself in passing is believed if it can be; a header of ours that
 /// cannot be read is refused, as its sender counts on it.
-fn told(headers: &HeaderMap) -> Result<Observed> {
-    let agent = headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).and_then(program);
+fn told(headers: &HeaderMap, bridged: bool) -> Result<Observed> {
+    // A bridge's own name is not its client's.
+    let agent = headers.get(USER_AGENT).filter(|_| !bridged).and_then(|agent| agent.to_str().ok()).and_then(program);
     let seen = agent.map(|agent| observe(Some(agent), &serde_json::Map::new(), None)).unwrap_or_default();
-    let named = |name: &str| match header(headers, name)? {
-        Some(given) => match word(given) {
+    let named = |name: &str, read: fn(&str) -> Option<&str>| match header(headers, name)? {
+        Some(given) => match read(&given) {
             Some(given) => Ok(Some(given.to_owned())),
-            None => Err(unreadable(name, "is empty, longer than 80 characters, or holds what is not for a receipt")),
+            None => Err(unreadable(name, "is empty, too long, or holds what is not for a receipt")),
         },
         None => Ok(None),
     };
-    let session_ref = header(headers, SESSION)?.map(str::to_owned);
-    if let Some(problem) = session_ref.as_deref().and_then(session_ref_problem) {
-        return Err(unreadable(SESSION, &problem));
-    }
-    Ok(Observed { harness: named(HARNESS)?, model: named(MODEL)?, session_ref }.or(seen))
+    let session_ref = session(headers, SESSION)?;
+    let (harness, model) = (named(HARNESS, observed::program)?, named(MODEL, observed::word)?);
+    Ok(Observed { harness, model, session_ref }.or(seen))
 }
 
 /// The first product of a user agent, and its version.
@@ -172,8 +213,11 @@ fn program(agent: &str) -> Option<(&str, &str)> {
     Some(product.split_once('/').unwrap_or((product, "")))
 }
 
-fn header<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>> {
-    let text = |value: &'h HeaderValue| value.to_str().map_err(|_| unreadable(name, "holds more than visible ASCII"));
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<Cow<'h, str>>> {
+    let text = |value: &'h HeaderValue| {
+        let text = value.to_str().map_err(|_| unreadable(name, "holds more than visible ASCII"))?;
+        decoded(text).ok_or_else(|| unreadable(name, "is not UTF-8"))
+    };
     headers.get(name).map(text).transpose()
 }
 

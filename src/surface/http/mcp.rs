@@ -82,8 +82,8 @@ impl Calls for ByMessage {
         Box::pin(std::future::ready(project.map(|pinned| pinned.project)))
     }
 
-    fn subscriptions(&self) -> &Arc<Subscriptions> {
-        self.server.subscriptions()
+    fn subscriptions(&self) -> Option<&Arc<Subscriptions>> {
+        Some(self.server.subscriptions())
     }
 
     fn surroundings(&self, request: &Extensions) -> Surroundings<'_> {

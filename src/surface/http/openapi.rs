@@ -52,6 +52,7 @@ pub fn description() -> Value {
                 "harness": header("HeyAira-Harness", "The caller's program and version; else the first product of User-Agent."),
                 "model": header("HeyAira-Model", "The caller's model."),
                 "instance": header("HeyAira-Instance", "The instance of the caller's profile; another one is identity_mismatch."),
+                "key": header("Idempotency-Key", "A word of the caller's own: the same call with the same key happens once."),
             },
             "schemas": {"Error": error()},
             "responses": refusals(),
@@ -72,13 +73,16 @@ fn call(entry: &Entry) -> Value {
         json!({"description": "Done.", "content": {"application/json": {"schema": {"type": "object"}}}}),
     );
     responses.extend(STATUSES.iter().map(|(status, _)| status).map(refused));
-    let parameters = ["project", "session", "harness", "model", "instance"];
+    let key = matches!(entry.effect, Effect::Adds | Effect::Changes).then_some("key");
+    let parameters = ["project", "session", "harness", "model", "instance"].into_iter().chain(key);
+    let parameters: Vec<Value> =
+        parameters.map(|name| json!({"$ref": format!("#/components/parameters/{name}")})).collect();
     json!({
         "operationId": entry.name,
         "summary": schema::wire_text(&entry.schema).unwrap_or_default(),
         "description": about,
         "x-changes": entry.effect != Effect::Reads,
-        "parameters": parameters.map(|name| json!({"$ref": format!("#/components/parameters/{name}")})),
+        "parameters": parameters,
         "requestBody": {
             "required": entry.schema.get("required").is_some(),
             "content": {"application/json": {"schema": body(entry)}},

@@ -12,7 +12,7 @@ use tower_http::cors::CorsLayer;
 
 use crate::error::Refusal;
 use crate::surface::http::answer::Denied;
-use crate::surface::http::caller::{HARNESS, INSTANCE, MODEL, SESSION};
+use crate::surface::http::headers::{HARNESS, INSTANCE, KEY, MODEL, SESSION};
 use crate::surface::http::{Server, api, gate, health, mcp, openapi};
 
 /// The addresses, each with what serves it.
@@ -34,7 +34,7 @@ pub fn router(server: &Arc<Server>) -> Router {
 /// What browsers ask before they let a page of another origin call: only the origins that the owner named are told yes.
 fn pages(origins: &[String]) -> CorsLayer {
     let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok());
-    let headers = ["mcp-protocol-version", "mcp-method", "mcp-name", SESSION, HARNESS, MODEL, INSTANCE];
+    let headers = ["mcp-protocol-version", "mcp-method", "mcp-name", SESSION, HARNESS, MODEL, INSTANCE, KEY];
     CorsLayer::new()
         .allow_origin(origins.collect::<Vec<_>>())
         .allow_methods([Method::GET, Method::POST])

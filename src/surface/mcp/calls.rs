@@ -34,8 +34,8 @@ pub trait Calls: Send + Sync {
     /// The project that the message speaks to.
     fn project<'c>(&'c self, request: &'c Extensions) -> BoxFuture<'c, Result<String>>;
 
-    /// The subscriptions to the database behind this way.
-    fn subscriptions(&self) -> &Arc<Subscriptions>;
+    /// The subscriptions to the database behind this way; `None` where it is too far away to be watched.
+    fn subscriptions(&self) -> Option<&Arc<Subscriptions>>;
 
     /// Lets go of the database at the end, as far as no call is at it: whoever still holds this way does not matter then.
     fn let_go(&self) {}
@@ -97,8 +97,8 @@ impl Calls for Opening {
         Box::pin(self.shared.guarded(pinned))
     }
 
-    fn subscriptions(&self) -> &Arc<Subscriptions> {
-        &self.subscriptions
+    fn subscriptions(&self) -> Option<&Arc<Subscriptions>> {
+        Some(&self.subscriptions)
     }
 
     fn let_go(&self) {
@@ -125,21 +125,12 @@ impl Shared {
         open.clone().ok_or_else(|| Refusal::internal(&"nothing was opened"))
     }
 
-    /// Runs `work` on a thread that may block, so that a long read delays neither other calls nor the end; a panic
-    /// becomes `internal`, and what takes too long is no longer waited for.
     async fn guarded<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let shared = Arc::clone(self);
-        let limit = self.limit();
-        let job = tokio::task::spawn_blocking(move || work(&shared));
-        match tokio::time::timeout(limit, job).await {
-            Ok(Ok(answer)) => answer,
-            // Not its text, which may hold stored text.
-            Ok(Err(_)) => Err(Refusal::internal(&"a call panicked")),
-            Err(_) => Err(overdue(limit)),
-        }
+        apart(self.limit(), move || work(&shared)).await
     }
 
     fn limit(&self) -> Duration {
@@ -147,6 +138,20 @@ impl Shared {
         let open = self.open.try_lock().ok();
         let deadline = open.and_then(|open| open.as_ref().map(|open| open.service.deadline));
         deadline.unwrap_or(OPENING) + GRACE
+    }
+}
+
+/// Runs `work` on a thread that may block, so that a long read delays neither other calls nor the end; a panic becomes
+/// `internal`, and what takes longer than `limit` is no longer waited for.
+pub(super) async fn apart<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::time::timeout(limit, tokio::task::spawn_blocking(work)).await {
+        Ok(Ok(answer)) => answer,
+        // Not its text, which may hold stored text.
+        Ok(Err(_)) => Err(Refusal::internal(&"a call panicked")),
+        Err(_) => Err(overdue(limit)),
     }
 }
 

@@ -56,9 +56,9 @@ impl Handler {
         Self { calls, entries, tools, legacy: Arc::default() }
     }
 
-    /// All subscriptions of this connection or, over HTTP, of this server.
-    pub fn subscriptions(&self) -> &Arc<Subscriptions> {
-        self.calls.subscriptions()
+    /// All subscriptions of this connection or, over HTTP, of this server; refused where there can be none.
+    pub fn subscriptions(&self) -> Result<&Arc<Subscriptions>, ErrorData> {
+        self.calls.subscriptions().ok_or_else(method_not_found)
     }
 
     /// The way to the operations.
@@ -84,7 +84,7 @@ impl Handler {
         }
         let tasks: Vec<Uuid> = wishes.iter().filter_map(|wish| wish.task.map(|(task, _)| task)).collect();
         if !tasks.is_empty() {
-            let states = self.subscriptions().states(tasks).await;
+            let states = self.subscriptions()?.states(tasks).await;
             let states = states.map_err(|refusal| subscriptions::error_of(&refusal))?;
             for (task, state) in wishes.iter_mut().filter_map(|wish| wish.task.as_mut()) {
                 *state = states.get(task).copied();
@@ -144,7 +144,11 @@ macro_rules! fixed_list {
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources();
-        ServerConfig::new(capabilities.enable_resources_subscribe().build())
+        let capabilities = match self.subscriptions() {
+            Ok(_) => capabilities.enable_resources_subscribe().build(),
+            Err(_) => capabilities.build(),
+        };
+        ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("heyaira", env!("CARGO_PKG_VERSION")).with_title("HeyAira"))
             .with_instructions(INSTRUCTIONS)
     }
@@ -241,12 +245,12 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let Some(place) = context.extensions.get::<Place>() else {
+        let Some(place) = context.extensions.get::<Place>().filter(|_| self.subscriptions().is_ok()) else {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         };
         for mut wish in self.wishes(std::iter::once(&request.uri), &context).await? {
             wish.answered = Some(place.answered());
-            let added = self.legacy.add(self.subscriptions(), &context.peer, wish);
+            let added = self.legacy.add(self.subscriptions()?, &context.peer, wish);
             added.map_err(|refusal| subscriptions::error_of(&refusal))?;
         }
         Ok(())
@@ -257,7 +261,7 @@ impl ServerHandler for Handler {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if !lasts(&context) {
+        if !lasts(&context) || self.subscriptions().is_err() {
             return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
         }
         if self.legacy.remove(&request.uri).await {
@@ -301,8 +305,12 @@ impl ServerHandler for Handler {
             let message = format!("Invalid params: {} was sent with parameters of another form", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None))
+        Err(method_not_found())
     }
+}
+
+fn method_not_found() -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None)
 }
 
 /// True over a connection that lasts, on which a client with a handshake can be told something later.

@@ -11,6 +11,8 @@ use crate::domain::session::{Observed, session_ref_problem};
 
 /// The longest name, version or model that is believed, in characters.
 const WORD_MAX: usize = 80;
+/// The longest name with its version.
+const PROGRAM_MAX: usize = 2 * WORD_MAX + 1;
 
 /// A client that is known: how its programs call themselves and where they say more.
 struct Client {
@@ -117,9 +119,18 @@ fn at<'m>(meta: &'m Map<String, Value>, path: &[&str]) -> Option<&'m str> {
 
 /// A word or few that may stand in a receipt; `None` for anything else.
 pub fn word(text: &str) -> Option<&str> {
+    within(WORD_MAX, text)
+}
+
+/// The name and version of a program, as [`observe`] puts them together; `None` for anything else.
+pub fn program(text: &str) -> Option<&str> {
+    within(PROGRAM_MAX, text)
+}
+
+fn within(most: usize, text: &str) -> Option<&str> {
     let text = text.trim();
     let lawful = !text.chars().any(char::is_control) && !secret::is_own(text);
-    let fits = !text.is_empty() && text.chars().count() <= WORD_MAX && lawful;
+    let fits = !text.is_empty() && text.chars().count() <= most && lawful;
     fits.then_some(text)
 }
 

@@ -194,7 +194,7 @@ async fn a_stream_over_stateless_http_is_told_and_ends_with_its_client() {
     let home = Home::new().await;
     let (id, uri) = task(&home).await;
     let handler = home.handler();
-    let subscriptions = Arc::clone(handler.subscriptions());
+    let subscriptions = Arc::clone(handler.subscriptions().expect("some"));
     let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
     let service =
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(LocalSessionManager::default()), config);

@@ -70,10 +70,11 @@ async fn prepare(
     uris: &[String],
     context: &RequestContext<RoleServer>,
 ) -> Result<Subscriber, ErrorData> {
+    let all = handler.subscriptions()?;
     let uris: BTreeSet<&String> = uris.iter().collect();
     check(uris.len(), ADDRESSES, "stream").map_err(|refusal| error_of(&refusal))?;
     let wishes = handler.wishes(uris.into_iter(), context).await?;
-    let subscriber = handler.subscriptions().subscriber();
+    let subscriber = all.subscriber();
     subscriber.add(wishes).map_err(|refusal| error_of(&refusal))?;
     Ok(subscriber)
 }
