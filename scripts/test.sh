@@ -43,11 +43,11 @@ step "build"
 cargo build --locked --all-targets
 
 step "tests"
-cargo test --locked -- --skip races:: --skip durability:: --skip sizes::
+cargo test --locked -- --skip races:: --skip durability:: --skip sizes:: --skip network::
 
-# These print figures to be read: races, kills, flushes, sizes of what goes over the wire.
+# These print figures to be read: races, kills, flushes, sizes of what goes over the wire, hostile clients.
 step "tests with figures"
-cargo test --locked --test it -- --nocapture races:: durability:: sizes::
+cargo test --locked --test it -- --nocapture races:: durability:: sizes:: network::
 
 step "clients that others wrote"
 tests/clients/run.sh target/debug/heyaira

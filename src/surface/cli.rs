@@ -5,6 +5,7 @@ pub mod answer;
 pub mod commands;
 pub mod connect;
 pub mod flags;
+pub mod limits;
 pub mod maintain;
 pub mod mcp;
 pub mod serve;

@@ -5,6 +5,7 @@ pub mod answer;
 pub mod api;
 pub mod body;
 pub mod caller;
+pub mod connection;
 pub mod connections;
 pub mod gate;
 pub mod headers;
@@ -14,6 +15,7 @@ pub mod openapi;
 pub mod peers;
 pub mod places;
 pub mod router;
+pub mod wire;
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;

@@ -20,6 +20,7 @@ mod lists;
 mod mcp;
 mod memory;
 mod message;
+mod network;
 mod program;
 mod project;
 mod races;

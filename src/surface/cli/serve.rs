@@ -12,17 +12,20 @@ use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::store::backend::work;
 use crate::store::project;
-use crate::surface::cli::{Session, answer, wait};
-use crate::surface::http::{Auth, Limits, Server, Settings, connections, router};
+use crate::surface::cli::{Session, answer, limits, wait};
+use crate::surface::http::{Auth, Server, Settings, connections, router};
 use crate::surface::signals;
 
 /// The address that is listened on if none is named.
 pub const LISTEN: &str = "127.0.0.1:7420";
 
+/// How many connections wait to be accepted; the system may allow fewer.
+const BACKLOG: i32 = 1_024;
+
 /// The flags of every command that serves.
 pub fn flags() -> Vec<Arg> {
     let text = |name: &'static str| Arg::new(name).long(name).action(ArgAction::Set);
-    vec![
+    let mut flags = vec![
         text("listen")
             .value_name("ADDRESS:PORT")
             .default_value(LISTEN)
@@ -35,7 +38,9 @@ pub fn flags() -> Vec<Arg> {
             .value_name("ORIGIN")
             .action(ArgAction::Append)
             .help("Web pages that may call it, e.g. https://tasks.example.org"),
-    ]
+    ];
+    flags.extend(limits::flags());
+    flags
 }
 
 /// The flag that only `serve` has.
@@ -84,7 +89,8 @@ pub fn settings(matches: &ArgMatches, auth: Auth) -> Result<Settings> {
         Refusal::argument(format!("listen {shown} is no address with a port, such as {LISTEN} or [::1]:7420"))
     })?;
     let list = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
-    Ok(Settings { listen, auth, hosts: list("allow-host"), origins: list("allow-origin"), limits: Limits::default() })
+    let (hosts, origins) = (list("allow-host"), list("allow-origin"));
+    Ok(Settings { listen, auth, hosts, origins, limits: limits::limits(matches) })
 }
 
 /// A server whose port is taken and whose database is open.
@@ -102,6 +108,8 @@ impl Bound {
         let opener = move || config.open(false);
         let resource = resource(&opener()?)?;
         let listener = TcpListener::bind(settings.listen).map_err(|error| unbound(settings.listen, &error))?;
+        // So that a burst of clients waits here, and not for the second after which their systems knock again.
+        let _ = socket2::SockRef::from(&listener).listen(BACKLOG);
         let address = listener.local_addr().map_err(|error| unbound(settings.listen, &error))?;
         listener.set_nonblocking(true).map_err(|error| unbound(address, &error))?;
         settings.limits.connections = connections::affordable(settings.limits.connections);

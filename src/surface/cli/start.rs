@@ -2,9 +2,10 @@
 //! Must never print the token, nor replace one that its owner revoked.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
@@ -23,9 +24,14 @@ use crate::surface::cli::setup::{prepare, profile_text};
 use crate::surface::cli::text::escaped;
 use crate::surface::cli::{Session, answer, caller, connect, profile_of, wait};
 use crate::surface::http::Auth;
+use crate::surface::mcp::remote::address::Address;
+use crate::surface::mcp::remote::client::Client;
 
 /// How many names are tried for a token whose file is gone.
 const NAMES: usize = 100;
+
+/// How long a server that has the port may take to say which database it serves.
+const ANSWERS: Duration = Duration::from_secs(3);
 
 /// What is set up.
 struct Ready {
@@ -42,9 +48,25 @@ pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         tell(session, &ready, None)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let bound = Bound::new(session, serve::settings(matches, Auth::Tokens)?)?;
+    let settings = serve::settings(matches, Auth::Tokens)?;
+    let listen = settings.listen;
+    let bound = match Bound::new(session, settings) {
+        // The server that an earlier start left running serves every project of its database.
+        Err(_) if is_served(listen, &ready) => {
+            tell(session, &ready, Some(&serve::mcp(listen, &ready.project)))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        bound => bound?,
+    };
     tell(session, &ready, Some(&serve::mcp(bound.address, &ready.project)))?;
     bound.serve()
+}
+
+/// True if a server of this very database is ready there. Whoever has the port is not shown the token.
+fn is_served(listen: SocketAddr, ready: &Ready) -> bool {
+    let address = Address::new(&format!("http://{listen}"), true).ok();
+    let found = address.and_then(|address| Client::new(address).instance(ANSWERS));
+    found.is_some_and(|found| ready.profile["instance"] == found)
 }
 
 fn set_up(session: &Session) -> Result<Ready> {

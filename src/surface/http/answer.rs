@@ -3,7 +3,7 @@
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
 use serde_json::Value;
 
@@ -46,12 +46,35 @@ impl Denied {
         Self::with_status(status, Refusal::new(Code::InvalidArgument, message, next))
     }
 
+    /// The connection ends after the answer: what else comes on it is not worth reading.
+    #[must_use]
+    pub fn closing(self) -> Self {
+        Self { header: Some((CONNECTION, HeaderValue::from_static("close"))), ..self }
+    }
+
     /// 405, naming the method that is served.
     pub fn method(given: &Method, allowed: &'static str) -> Self {
         let message = format!("{} is not served here", crate::domain::text::quoted(given.as_str(), 20));
         let denied =
             Self::invalid(StatusCode::METHOD_NOT_ALLOWED, message, format!("Send {allowed}. Nothing was written."));
         Self { header: Some((ALLOW, HeaderValue::from_static(allowed))), ..denied }
+    }
+}
+
+impl Denied {
+    /// The same where there is no request, or none that could be read: the whole of an answer, after which the
+    /// connection ends.
+    pub fn into_bytes(self) -> Vec<u8> {
+        let (status, body) = (self.status, self.refusal.body().to_string());
+        tracing::info!(status = status.as_u16(), code = self.refusal.code.as_str(), "refused");
+        let more = self.header.map(|(name, value)| format!("{name}: {}\r\n", value.to_str().unwrap_or_default()));
+        let head = format!(
+            "HTTP/1.1 {status}\r\n{}content-type: application/json\r\ncache-control: no-store\r\n\
+             x-content-type-options: nosniff\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            more.unwrap_or_default(),
+            body.len()
+        );
+        (head + &body).into_bytes()
     }
 }
 

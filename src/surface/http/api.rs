@@ -92,8 +92,17 @@ fn arguments(body: &[u8]) -> Result<Value, Denied> {
     }
     serde_json::from_slice(body).map_err(|error| {
         // Not the parser's own words, which may quote the body.
-        let place = format!("line {} column {}", error.line(), error.column());
-        let message = format!("the body is no JSON, as seen at {place}");
+        let words = error.to_string();
+        let what = if words.contains("recursion limit") {
+            "is nested deeper than 127 levels"
+        } else if words.contains("surrogate") || words.contains("hex escape") {
+            "holds half of a surrogate pair (\\ud800 to \\udfff alone)"
+        } else if words.contains("number out of range") {
+            "holds a number that is too large"
+        } else {
+            "is no JSON"
+        };
+        let message = format!("the body {what}, as seen at line {} column {}", error.line(), error.column());
         Denied::invalid(StatusCode::BAD_REQUEST, message, "Send one JSON object. Nothing was written.")
     })
 }
@@ -105,7 +114,7 @@ fn check_media(headers: &HeaderMap) -> Result<(), Denied> {
         let next = "Send the header Content-Type: application/json. Nothing was written.";
         return Err(Denied::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, next));
     }
-    let mut accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    let mut accepted = headers.get_all(ACCEPT).iter().map(|value| value.to_str().unwrap_or_default()).peekable();
     let takes_json = |list: &str| list.split(',').any(|one| is_json(one) || is_any(one));
     if accepted.peek().is_some() && !accepted.any(takes_json) {
         let next = "Send the header Accept: application/json, or none. Nothing was written.";

@@ -22,12 +22,12 @@ use crate::surface::http::answer::Denied;
 
 /// Bodies up to this size need no reservation: the number of connections bounds them.
 const SMALL: usize = 64 * 1024;
+/// How many values a larger body may hold: each takes many times its length once it is parsed, and no call needs them.
+const VALUES: usize = 65_536;
 /// The unit of reservations, in bytes.
 const UNIT: usize = 1024;
-/// How much of a body that nobody wants is read and dropped, as a multiple of the limit.
-const DROPPED: usize = 4;
-/// For how long that is done.
-const DROPPING: Duration = Duration::from_secs(5);
+/// How long the rest of a small body that nobody wants is waited for, so that its connection can go on.
+const DROPPING: Duration = Duration::from_millis(200);
 
 /// Room for large bodies.
 pub struct Room {
@@ -57,9 +57,13 @@ impl Room {
         if declared.is_some_and(|length| length > self.most) {
             return Err(self.too_large());
         }
-        let needed = declared.unwrap_or(self.most);
-        let room = if needed > SMALL { Some(self.reserve(needed, deadline).await?) } else { None };
-        self.collect(body, declared.unwrap_or(0), deadline).await.map(|bytes| Whole { bytes, _room: room })
+        let expected = declared.unwrap_or(0);
+        let mut room = if expected > SMALL { Some(self.reserve(expected, deadline).await?) } else { None };
+        let bytes = self.collect(body, expected, &mut room, deadline).await?;
+        if bytes.len() > SMALL && values(&bytes) > VALUES {
+            return Err(too_many());
+        }
+        Ok(Whole { bytes, _room: room })
     }
 
     async fn reserve(&self, bytes: usize, deadline: Instant) -> Result<OwnedSemaphorePermit, Denied> {
@@ -72,7 +76,13 @@ impl Room {
         })
     }
 
-    async fn collect(&self, mut body: Body, expected: usize, deadline: Instant) -> Result<Bytes, Denied> {
+    async fn collect(
+        &self,
+        mut body: Body,
+        expected: usize,
+        room: &mut Option<OwnedSemaphorePermit>,
+        deadline: Instant,
+    ) -> Result<Bytes, Denied> {
         let mut first: Option<Bytes> = None;
         let mut more = BytesMut::new();
         let mut length = 0;
@@ -83,6 +93,10 @@ impl Room {
             length += data.len();
             if length > self.most {
                 return Err(self.too_large());
+            }
+            if length > SMALL && room.is_none() {
+                // Nobody said how long it will be.
+                *room = Some(self.reserve(self.most, deadline).await?);
             }
             match first.take() {
                 None if more.is_empty() => first = Some(data),
@@ -96,20 +110,40 @@ impl Room {
         Ok(first.unwrap_or_else(|| more.freeze()))
     }
 
+    /// The rest is not waited for: the connection ends.
     fn too_large(&self) -> Denied {
         let message = format!("the body has more than {} bytes, the limit of a request", grouped(self.most));
         let next = "Send less, or split it over several tasks or memories. Nothing was written.";
-        Refusal::new(Code::TooLarge, message, next).into()
+        Denied::from(Refusal::new(Code::TooLarge, message, next)).closing()
     }
 
     fn too_slow(&self) -> Denied {
         let message = format!("the body did not arrive within {} seconds", self.patience.as_secs());
-        Denied::invalid(StatusCode::REQUEST_TIMEOUT, message, "Send it again, faster. Nothing was written.")
+        Denied::invalid(StatusCode::REQUEST_TIMEOUT, message, "Send it again, faster. Nothing was written.").closing()
     }
 }
 
-/// A body that its lender can take back: whoever answers before the end of a body must still read it, or the
-/// connection breaks and the answer with it, as a client that sends all before it reads sees only the break.
+/// At least as many values as JSON has, counted without parsing: each but the first stands behind one of these.
+fn values(json: &[u8]) -> usize {
+    let (mut count, mut quoted, mut escaped) = (0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' | b':' if !quoted => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+fn too_many() -> Denied {
+    let message = format!("the body holds more than {} values, the limit of a request", grouped(VALUES));
+    Refusal::new(Code::TooLarge, message, "Send less, or split it over several calls. Nothing was written.").into()
+}
+
+/// A body that its lender can take back: an answer may come before its end, and the next request is behind it.
 #[derive(Clone)]
 pub struct Lent(Arc<Mutex<Body>>);
 
@@ -119,16 +153,21 @@ impl Lent {
         Self(Arc::new(Mutex::new(body)))
     }
 
-    /// Reads and drops what is left of it, as far as that is worth it.
-    pub async fn drop_rest(mut self, limits: &Limits) {
+    /// Reads and drops what is left of it. False if that is not worth it: then the connection must end.
+    pub async fn drop_rest(mut self) -> bool {
         let deadline = Instant::now() + DROPPING;
-        let mut left = limits.body_bytes.saturating_mul(DROPPED);
-        while let Ok(Some(Ok(frame))) = timeout_at(deadline, self.frame()).await {
-            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
-            if left == 0 {
-                return;
-            }
+        let mut left = SMALL;
+        while let Ok(frame) = timeout_at(deadline, self.frame()).await {
+            let Some(frame) = frame else {
+                return true;
+            };
+            let length = frame.ok().and_then(|frame| frame.into_data().ok()).map_or(0, |data| data.len());
+            let Some(less) = left.checked_sub(length) else {
+                return false;
+            };
+            left = less;
         }
+        false
     }
 }
 

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONNECTION, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, Request};
 use http_body::Body as _;
 
@@ -44,15 +44,16 @@ pub async fn pass(State(server): State<Arc<Server>>, request: Request<Body>, nex
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (parts, body) = request.into_parts();
-    let body = Lent::new(body);
+    let (body, asks) = (Lent::new(body), parts.headers.contains_key(EXPECT));
     let mut response = match server.places.check(&parts.uri, &parts.headers) {
         Ok(()) => next.run(Request::from_parts(parts, Body::new(body.clone()))).await,
         Err(denied) => denied.into_response(),
     };
-    if !body.is_end_stream() {
-        body.drop_rest(&server.settings.limits).await;
-    }
     let headers = response.headers_mut();
+    // A client that asked whether to send is not told to go on for nothing.
+    if !body.is_end_stream() && (headers.contains_key(CONNECTION) || asks || !body.drop_rest().await) {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     log(&method, route.as_ref(), &response, began);

@@ -1,4 +1,5 @@
-//! Whether this server lives and whether it can serve. Must never tell more than that: everyone may ask.
+//! Whether this server lives and whether it can serve. Must never tell more than that and the instance, by which servers
+//! are told apart: everyone may ask.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,9 +28,9 @@ pub async fn ready(State(server): State<Arc<Server>>) -> Response {
         return not_ready("the server is stopping").into_response();
     }
     let service = server.service();
-    let asked = work(|transaction| Box::pin(async move { project::identity(transaction, None).await.map(drop) }));
+    let asked = work(|transaction| Box::pin(project::identity(transaction, None)));
     match service.store.read(Instant::now() + PATIENCE, asked).await {
-        Ok(()) => answer::given(&json!({"status": "ready"})),
+        Ok((instance, _)) => answer::given(&json!({"status": "ready", "instance": instance.id})),
         Err(refusal) => {
             tracing::warn!(%refusal, "not ready");
             server.database.reopen_if_replaced(&service);

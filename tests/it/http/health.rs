@@ -10,9 +10,11 @@ fn health_is_told_to_everyone_and_says_no_more() {
     let place = Place::new();
     let served = Served::start(&place, &[]);
     let mut client = served.client();
-    for (path, status) in [("/healthz", "ok"), ("/readyz", "ready")] {
+    let profile = place.bare(&["profile", "ledger", "--json"]).json();
+    let ready = json!({"status": "ready", "instance": profile["instance"]});
+    for (path, said) in [("/healthz", json!({"status": "ok"})), ("/readyz", ready)] {
         let reply = client.ask("GET", path, &[], "").expect("an answer");
-        assert_eq!((reply.status, reply.json()), (200, json!({"status": status})), "{path}");
+        assert_eq!((reply.status, reply.json()), (200, said), "{path}");
         assert_eq!(client.ask("HEAD", path, &[], "").expect("an answer").status, 200);
         let refused = client.post(path, &json!({}));
         assert_eq!((refused.status, refused.headers["allow"].as_str()), (405, "GET, HEAD"));

@@ -75,6 +75,27 @@ fn a_token_that_was_revoked_is_not_made_anew_in_silence() {
     assert_eq!(identity["caller"], "maria-2", "a name is given once");
 }
 
+/// One server serves all projects of its database, so the second start has nothing to serve.
+#[test]
+fn a_second_start_beside_a_running_one_sets_up_and_leaves_with_success() {
+    let home = Home(tempfile::tempdir().expect("a folder"));
+    let served = home.served();
+    let mut second = home.start();
+    second.args(["--project", "other", "--listen", &served.address]);
+    let output = second.output().expect("runs");
+    assert!(output.status.success(), "{output:?}");
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(told["url"], format!("http://{}/mcp/other", served.address));
+    let token = std::fs::read_to_string(told["token_file"].as_str().expect("a file")).expect("a token");
+    let mut client = served.client_with(token.trim());
+    assert_eq!(client.post("/api/other/server_identity", &json!({})).json()["project"], "other");
+    // A server of another database on that port is another server.
+    let stranger = Home(tempfile::tempdir().expect("a folder"));
+    let mut third = stranger.start();
+    third.args(["--listen", &served.address]);
+    assert_eq!(third.output().expect("runs").status.code(), Some(7));
+}
+
 #[test]
 fn a_port_that_is_taken_is_told_with_the_mend() {
     let home = Home(tempfile::tempdir().expect("a folder"));

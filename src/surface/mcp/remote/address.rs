@@ -54,6 +54,11 @@ impl Address {
         &self.base
     }
 
+    /// Where a server tells whether it is ready.
+    pub fn readiness(&self) -> String {
+        format!("{}/readyz", self.base)
+    }
+
     /// Where a tool of a project is called.
     pub fn tool(&self, project: &str, tool: &str) -> String {
         format!("{}/api/{project}/{tool}", self.base)

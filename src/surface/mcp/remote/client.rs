@@ -111,6 +111,15 @@ impl Client {
         &self.address
     }
 
+    /// Which database a server that is ready has; asked without a credential.
+    pub fn instance(&self, patience: Duration) -> Option<String> {
+        let request = Request::get(self.address.readiness()).body(()).ok()?;
+        let request = self.agent.configure_request(request).timeout_global(Some(patience)).build();
+        let mut response = self.agent.run(request).ok().filter(|response| response.status() == StatusCode::OK)?;
+        let bytes = response.body_mut().with_config().limit(4_096).read_to_vec().ok()?;
+        serde_json::from_slice::<Value>(&bytes).ok()?["instance"].as_str().map(str::to_owned)
+    }
+
     /// Sends a call once and waits at most `patience` for its answer.
     pub fn send(&self, call: &Call<'_>, patience: Duration) -> Result<Outcome> {
         let request = self.request(call)?;
