@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -70,16 +69,13 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const IN_PROJECT: bool = true;
     /// True if clients that load tools late should load this one at once.
     const ALWAYS_LOAD: bool = false;
-    /// The answer.
-    type Answer: Serialize;
-
     /// What is wrong between arguments that are each right, told together with what is wrong in them.
     fn problems(_given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
         Vec::new()
     }
 
-    /// Does it, inside the context's transaction.
-    fn run(self, context: &mut Context<'_>) -> impl Future<Output = Result<Self::Answer>> + Send;
+    /// Does it, inside the context's transaction; answers JSON.
+    fn run(self, context: &mut Context<'_>) -> impl Future<Output = Result<Value>> + Send;
 }
 
 type Problems = fn(&Map<String, Value>, &Observed) -> Vec<String>;
@@ -120,8 +116,7 @@ impl Entry {
             run: |arguments, context| {
                 Box::pin(async move {
                     let operation: T = serde_json::from_value(arguments).map_err(|error| Refusal::internal(&error))?;
-                    let answer = operation.run(context).await?;
-                    serde_json::to_value(answer).map_err(|error| Refusal::internal(&error))
+                    operation.run(context).await
                 })
             },
         }
@@ -302,7 +297,7 @@ pub async fn call(
 ) -> Result<Value> {
     let prepared = prepare(entry, connection, observed, arguments);
     let writes = entry.effect != Effect::Reads && prepared.arguments.is_ok();
-    let fingerprint = prepared.fingerprint;
+    let fingerprint = prepared.repetition.fingerprint;
     let deadline = Instant::now() + service.deadline;
     let work = work({
         let (connection, observed) = (Arc::clone(connection), observed.clone());
@@ -329,8 +324,31 @@ struct Prepared {
     /// The checked arguments, or everything that is wrong with them.
     arguments: Result<Map<String, Value>>,
     write_context: Option<String>,
+    repetition: Repetition,
+}
+
+/// What a repetition of a call is known by; a call that only reads has no need of it.
+#[derive(Default)]
+struct Repetition {
     idempotency_key: Option<String>,
     fingerprint: [u8; 32],
+}
+
+impl Repetition {
+    fn of(effect: Effect, connection: &Connection, observed: &Observed, checked: &Map<String, Value>) -> Self {
+        if effect == Effect::Reads {
+            return Self::default();
+        }
+        // Sessions may share a connection, a credential and a key: a claim repeats only the same session's own.
+        let session = observed.session_ref.as_deref().filter(|_| effect == Effect::Changes);
+        let named = checked.get("idempotency_key").and_then(Value::as_str).map(str::to_owned);
+        // Keys keep answers, and what administers may answer with a secret.
+        let has_key = matches!(effect, Effect::Adds | Effect::Changes);
+        Self {
+            idempotency_key: named.or_else(|| connection.key.clone().filter(|_| has_key)),
+            fingerprint: arguments::fingerprint(checked, session),
+        }
+    }
 }
 
 fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, arguments: Value) -> Prepared {
@@ -344,20 +362,8 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
     // Secrets come first: no later refusal may quote one.
     let arguments = secret::refuse_own(&arguments)
         .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
-    let named = arguments.as_ref().ok().and_then(|checked| checked.get("idempotency_key"));
-    let named = named.and_then(Value::as_str).map(str::to_owned);
-    // Keys keep answers, and what administers may answer with a secret.
-    let has_key = matches!(entry.effect, Effect::Adds | Effect::Changes);
-    Prepared {
-        idempotency_key: named.or_else(|| connection.key.clone().filter(|_| has_key)),
-        // Sessions may share a connection, a credential and a key: a claim repeats only the same session's own.
-        fingerprint: arguments.as_ref().map_or([0; 32], |checked| {
-            let session = observed.session_ref.as_deref().filter(|_| entry.effect == Effect::Changes);
-            arguments::fingerprint(checked, session)
-        }),
-        write_context,
-        arguments,
-    }
+    let repetition = arguments.as_ref().map(|checked| Repetition::of(entry.effect, connection, observed, checked));
+    Prepared { repetition: repetition.unwrap_or_default(), write_context, arguments }
 }
 
 async fn execute(
@@ -379,7 +385,7 @@ async fn execute(
     {
         project.check_write_context(&instance, given)?;
     }
-    let mut arguments = prepared.arguments.clone()?;
+    let mut arguments = prepared.arguments?;
     arguments.shift_remove("write_context");
     if let Some(project) = &project
         && entry.effect != Effect::Reads
@@ -388,14 +394,14 @@ async fn execute(
         project.check_open(entry.effect == Effect::Administers)?;
     }
     let project_id = project.as_ref().map_or(0, |project| project.project_id);
-    if let Some(answer) = replay(entry, connection, &prepared, project_id, transaction, now).await? {
+    if let Some(answer) = replay(entry, connection, &prepared.repetition, project_id, transaction, now).await? {
         return Ok(answer);
     }
     let mut context = Context { transaction, instance, project, connection, observed, now, ids };
     let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
-    if let Some(key) = &prepared.idempotency_key {
+    if let Some(key) = &prepared.repetition.idempotency_key {
         let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
-        idempotency::save(context.transaction, &place, prepared.fingerprint, &answer, now).await?;
+        idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now).await?;
     }
     Ok(answer)
 }
@@ -404,15 +410,15 @@ async fn execute(
 async fn replay(
     entry: &Entry,
     connection: &Connection,
-    prepared: &Prepared,
+    repetition: &Repetition,
     project_id: i64,
     transaction: &mut Transaction,
     now: Timestamp,
 ) -> Result<Option<Value>> {
-    let first = if let Some(key) = &prepared.idempotency_key {
+    let first = if let Some(key) = &repetition.idempotency_key {
         let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
         match idempotency::find(transaction, &place, now).await? {
-            Some((fingerprint, _)) if fingerprint != prepared.fingerprint => {
+            Some((fingerprint, _)) if fingerprint != repetition.fingerprint => {
                 return Err(Refusal::not_allowed(
                     format!("this idempotency_key was used for another {} with other arguments", entry.name),
                     "Send the first arguments again to get the first answer, or use a new key for a new call. Nothing was written.",
@@ -423,7 +429,7 @@ async fn replay(
     } else if entry.effect == Effect::Changes && connection.door == Door::Stdio {
         let last = connection.last_write.lock().unwrap_or_else(PoisonError::into_inner);
         last.as_ref()
-            .filter(|last| last.operation == entry.name && last.fingerprint == prepared.fingerprint)
+            .filter(|last| last.operation == entry.name && last.fingerprint == repetition.fingerprint)
             .map(|last| last.answer.clone())
     } else {
         None

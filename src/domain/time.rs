@@ -14,7 +14,7 @@ const DAY: i64 = 24 * HOUR;
 impl Timestamp {
     /// RFC 3339 in UTC with seconds: `2026-11-25T07:58:02Z`.
     pub fn rfc3339(self) -> String {
-        self.strftime("%Y-%m-%dT%H:%M:%SZ")
+        jiff::Timestamp::from_microsecond(self.0).map_or_else(|_| self.0.to_string(), |moment| format!("{moment:.0}"))
     }
 
     /// RFC 3339 in UTC without seconds, for change lists: `2026-11-25T07:58Z`.

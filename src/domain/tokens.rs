@@ -1,6 +1,12 @@
 //! What a text costs a model in o200k tokens, estimated from above without a tokenizer. Must never load one, and never
 //! need more than one look at each character.
 
+/// What the first letter of a word costs, in hundredths.
+const FIRST: usize = 100;
+/// What a small letter costs behind one that it often follows, and behind any other, in hundredths.
+const USUAL: usize = 14;
+const UNUSUAL: usize = 85;
+
 /// What a text costs, estimated from above.
 pub fn estimated_tokens(text: &str) -> usize {
     let mut estimate = TokenEstimate::default();
@@ -31,7 +37,42 @@ impl Default for TokenEstimate {
 
 impl TokenEstimate {
     /// Adds a character.
+    #[inline]
     pub fn push(&mut self, character: char) {
+        // Most characters of most texts: plain words with single spaces.
+        match (self.previous, character) {
+            (Class::Lower, 'a'..='z') if !self.mixed => {
+                self.hundredths += if is_usual(self.character, character) { USUAL } else { UNUSUAL };
+                self.run += 1;
+                self.character = character;
+            }
+            (Class::Space, 'a'..='z') => self.begin(Class::Lower, character, FIRST),
+            (Class::Lower, ' ') => self.begin(Class::Space, character, 0),
+            _ => self.push_any(character),
+        }
+    }
+
+    /// Adds small plain letters, which most texts are made of; `letters` holds nothing else.
+    pub fn push_letters(&mut self, letters: &[u8]) {
+        let Some((first, rest)) = letters.split_first() else { return };
+        self.push(char::from(*first));
+        if self.mixed || self.previous != Class::Lower {
+            for letter in rest {
+                self.push(char::from(*letter));
+            }
+            return;
+        }
+        self.run += rest.len();
+        self.hundredths += letters.array_windows().map(|[one, next]| pair(*one, *next)).sum::<usize>();
+        self.character = char::from(letters[rest.len()]);
+    }
+
+    /// Adds a character that begins a run of its class and joins no word.
+    fn begin(&mut self, class: Class, character: char, cost: usize) {
+        *self = Self { hundredths: self.hundredths + cost, previous: class, character, run: 1, mixed: false };
+    }
+
+    fn push_any(&mut self, character: char) {
         let class = Class::of(character);
         let joins = class.is_word() && self.previous.is_word();
         let changes = class != self.previous;
@@ -57,13 +98,13 @@ impl TokenEstimate {
                 }
             }
             Class::Lower if self.previous == Class::Letter => 55,
-            Class::Lower | Class::Upper if changes => 100,
+            Class::Lower | Class::Upper if changes => FIRST,
             Class::Lower if self.mixed => 52,
             Class::Lower => {
                 if is_usual(self.character, character) {
-                    14
+                    USUAL
                 } else {
-                    85
+                    UNUSUAL
                 }
             }
             Class::Upper => 65,
@@ -250,9 +291,15 @@ const fn followers(rows: &[&str; 26]) -> [u32; 26] {
     bits
 }
 
+/// What the second of two small plain letters costs inside a word.
+fn pair(one: u8, next: u8) -> usize {
+    let row = FOLLOWERS.get(usize::from(one.wrapping_sub(b'a'))).copied().unwrap_or_default();
+    if row >> (next.wrapping_sub(b'a') % 32) & 1 == 1 { USUAL } else { UNUSUAL }
+}
+
 /// True if a plain lower-case letter often follows the one before it, in any case.
 fn is_usual(before: char, letter: char) -> bool {
     let place = |character: char| u32::from(character.to_ascii_lowercase()).wrapping_sub(u32::from('a'));
-    let row = usize::try_from(place(before)).ok().and_then(|row| FOLLOWERS.get(row));
-    row.is_some_and(|row| row & (1 << (place(letter) % 32)) != 0)
+    let row = FOLLOWERS.get(place(before) as usize);
+    row.is_some_and(|row| row >> (place(letter) % 32) & 1 == 1)
 }

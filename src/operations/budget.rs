@@ -18,17 +18,31 @@ struct Cost {
 }
 
 impl Cost {
+    #[inline]
     fn add(&mut self, character: char) {
+        if character < ' ' || character == '"' || character == '\\' {
+            return self.add_escaped(character);
+        }
+        self.bytes += character.len_utf8();
+        self.tokens.push(character);
+    }
+
+    /// Adds the small plain letters at the beginning of a text, many at once; answers what comes behind them.
+    fn add_letters<'t>(&mut self, text: &'t str) -> &'t str {
+        let letters = text.bytes().position(|byte| !byte.is_ascii_lowercase()).unwrap_or(text.len());
+        let (letters, rest) = text.split_at(letters);
+        self.bytes += letters.len();
+        self.tokens.push_letters(letters.as_bytes());
+        rest
+    }
+
+    fn add_escaped(&mut self, character: char) {
         match character {
-            '"' | '\\' => self.escaped(&[character]),
             '\n' => self.escaped(&['n']),
             '\r' => self.escaped(&['r']),
             '\t' => self.escaped(&['t']),
             '\0'..='\x1f' => self.escaped(&['u', '0', '0', '1', 'f']),
-            _ => {
-                self.bytes += character.len_utf8();
-                self.tokens.push(character);
-            }
+            _ => self.escaped(&[character]),
         }
     }
 
@@ -48,7 +62,13 @@ impl Cost {
 /// What a text costs inside an answer.
 pub fn cost_of_text(text: &str) -> usize {
     let mut cost = Cost::default();
-    text.chars().for_each(|character| cost.add(character));
+    let mut rest = text;
+    while !rest.is_empty() {
+        rest = cost.add_letters(rest);
+        let mut characters = rest.chars();
+        characters.next().into_iter().for_each(|character| cost.add(character));
+        rest = characters.as_str();
+    }
     cost.total()
 }
 
@@ -59,12 +79,25 @@ const QUOTES: usize = 4;
 pub fn cost_of(value: &Value) -> usize {
     match value {
         Value::String(text) => cost_of_text(text) + QUOTES,
-        Value::Array(items) => 2 + items.iter().map(|item| cost_of(item) + 1).sum::<usize>(),
-        Value::Object(fields) => {
-            2 + fields.iter().map(|(name, value)| cost_of_field(name, cost_of(value))).sum::<usize>()
-        }
+        Value::Array(items) => cost_of_rows(items),
+        Value::Object(fields) => cost_of_fields(fields),
         _ => 6,
     }
+}
+
+/// What an array costs.
+pub fn cost_of_rows(rows: &[Value]) -> usize {
+    2 + rows.iter().map(|row| cost_of(row) + 1).sum::<usize>()
+}
+
+/// What an array of texts costs.
+pub fn cost_of_texts(texts: &[String]) -> usize {
+    2 + texts.iter().map(|text| cost_of_text(text) + QUOTES + 1).sum::<usize>()
+}
+
+/// What an object costs.
+pub fn cost_of_fields(fields: &Map<String, Value>) -> usize {
+    2 + fields.iter().map(|(name, value)| cost_of_field(name, cost_of(value))).sum::<usize>()
 }
 
 /// What a field of an object costs whose value costs so much.
@@ -142,18 +175,20 @@ pub struct Part<'t> {
     pub name: &'static str,
     /// The text.
     pub text: &'t str,
+    /// What the field costs when it is whole.
+    pub cost: usize,
 }
 
-impl Part<'_> {
-    /// What the field costs when it is whole.
-    pub fn cost(&self) -> usize {
-        cost_of_field(self.name, cost_of_text(self.text) + QUOTES)
+impl<'t> Part<'t> {
+    /// A field with its text.
+    pub fn of(name: &'static str, text: &'t str) -> Self {
+        Self { name, text, cost: cost_of_field(name, cost_of_text(text) + QUOTES) }
     }
 }
 
 /// What several texts cost when they are whole.
 pub fn cost_of_parts(parts: &[Part<'_>]) -> usize {
-    parts.iter().map(Part::cost).sum()
+    parts.iter().map(|part| part.cost).sum()
 }
 
 /// Puts texts into `answer`, in order, each whole if it can be and otherwise cut to its fair share of `room`.
@@ -166,7 +201,7 @@ pub fn put_texts(
     room: usize,
     rest: impl Fn(&str, usize) -> String,
 ) -> Map<String, Value> {
-    let costs: Vec<usize> = parts.iter().map(Part::cost).collect();
+    let costs: Vec<usize> = parts.iter().map(|part| part.cost).collect();
     let mut names = Map::new();
     for ((part, cost), share) in parts.iter().zip(&costs).zip(fair_shares(&costs, room)) {
         if *cost <= share {

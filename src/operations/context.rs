@@ -8,7 +8,7 @@ use crate::domain::session;
 use crate::domain::task::{Status, short_id};
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, cost_of, rows_at_a_glance};
+use crate::operations::budget::{self, cost_of_fields, cost_of_rows, rows_at_a_glance};
 use crate::operations::message::waiting_for;
 use crate::operations::resume::packet;
 use crate::store::list::{self, Filter, Short, Sort};
@@ -33,7 +33,6 @@ impl Operation for ContinuityContext {
     const COMMAND: &'static str = "context";
     const EFFECT: Effect = Effect::Reads;
     const ALWAYS_LOAD: bool = true;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let reader = self.session_ref.or_else(|| context.observed.session_ref.clone());
@@ -56,7 +55,7 @@ async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Val
     answer.insert("role".to_owned(), json!(context.connection.role.as_str()));
     answer.insert("counts".to_owned(), Value::Object(counts));
     let messages = waiting_for(context, reader).await?;
-    let room = (budget::ANSWER - 500).saturating_sub(cost_of(&Value::Object(answer.clone())));
+    let room = (budget::ANSWER - 500).saturating_sub(cost_of_fields(&answer));
     let section = messages.section();
     let messages = messages.within(section.cost.min(section.most));
     let lists = [
@@ -66,12 +65,12 @@ async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Val
         ("decisions", decisions(context).await?),
     ];
     let mut more = Map::new();
-    let mut left = room.saturating_sub(cost_of(&json!(messages)));
+    let mut left = room.saturating_sub(cost_of_rows(&messages));
     for (position, (name, (rows, total))) in lists.into_iter().enumerate() {
         // What one list does not need is the next ones'.
         let share = left / (4 - position);
         let rows = rows_at_a_glance(rows, share);
-        left = left.saturating_sub(cost_of(&json!(rows)));
+        left = left.saturating_sub(cost_of_rows(&rows));
         let rest = total - i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if rest > 0 {
             more.insert(name.to_owned(), json!({"count": rest, "next": rest_call(name)}));

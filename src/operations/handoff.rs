@@ -50,7 +50,6 @@ impl Operation for HandoffCheck {
     const NAME: &'static str = "handoff_check";
     const COMMAND: &'static str = "handoff check";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         if self.task_id.is_none() && self.draft.is_none() {
@@ -172,7 +171,6 @@ impl Operation for HandoffLine {
     const COMMAND: &'static str = "handoff line";
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let task = load(context, &self.task_id).await?;

@@ -19,7 +19,6 @@ impl Operation for ServerIdentity {
     const COMMAND: &'static str = "identity";
     const EFFECT: Effect = Effect::Reads;
     const ALWAYS_LOAD: bool = true;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let project = context.project()?;

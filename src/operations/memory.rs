@@ -54,7 +54,6 @@ impl Operation for MemoryAdd {
     const NAME: &'static str = "memory_add";
     const COMMAND: &'static str = "memory add";
     const EFFECT: Effect = Effect::Adds;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let body = self.body.unwrap_or_default();
@@ -212,7 +211,6 @@ impl Operation for MemorySearch {
     const NAME: &'static str = "memory_search";
     const COMMAND: &'static str = "memory search";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(mut self, context: &mut Context<'_>) -> Result<Value> {
         if let Some(ids) = self.ids.take().filter(|ids| !ids.is_empty()) {

@@ -64,7 +64,6 @@ impl Operation for MessageSend {
     const NAME: &'static str = "message_send";
     const COMMAND: &'static str = "message send";
     const EFFECT: Effect = Effect::Adds;
-    type Answer = Value;
 
     fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
         let says = given.get("text").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());

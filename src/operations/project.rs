@@ -48,7 +48,6 @@ impl Operation for ProjectCreate {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let new = Project {
@@ -98,7 +97,6 @@ impl Operation for ProjectList {
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let projects: Vec<Value> = project::list(context.transaction).await?.iter().map(shown).collect();
@@ -120,7 +118,6 @@ impl Operation for ProjectShow {
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = load(context, &self.project).await?;
@@ -159,7 +156,6 @@ impl Operation for ProjectSet {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.project).await?;
@@ -211,7 +207,6 @@ impl Operation for ProjectArchive {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.project).await?;
@@ -238,7 +233,6 @@ impl Operation for ProjectPurge {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = load(context, &self.project).await?;
@@ -270,7 +264,6 @@ impl Operation for ProfileShow {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = load(context, &self.project).await?;
@@ -302,7 +295,6 @@ impl Operation for ProfileRotate {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.project).await?;

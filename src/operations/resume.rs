@@ -9,7 +9,8 @@ use crate::domain::task::{Content, Status, Task};
 use crate::error::{Refusal, Result};
 use crate::operation::Context;
 use crate::operations::budget::{
-    self, Part, Section, clipped, cost_of, cost_of_parts, cut, fair_shares, put_texts, rooms, rows_within,
+    self, Part, Section, clipped, cost_of, cost_of_fields, cost_of_parts, cost_of_rows, cut, fair_shares, put_texts,
+    rooms, rows_within,
 };
 use crate::operations::memory::line as memory_line;
 use crate::operations::message::waiting;
@@ -62,18 +63,18 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
         Section { cost: cost_of_parts(&names), least: 900, most: NAMES },
         Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_250, most: 2_000 },
         Section { cost: memories.cost(), least: 600, most: MEMORIES_ROOM },
-        Section { cost: cost_of(&Value::Object(boxes)), least: 400, most: BOXES_ROOM },
+        Section { cost: cost_of_fields(&boxes), least: 400, most: BOXES_ROOM },
         messages.section(),
         Section { cost: cost_of_parts(&texts), least: 200 * others.len(), most: usize::MAX },
     ];
-    let spent = cost_of(&Value::Object(answer.clone())) + cost_of(&json!(written_by)) + OVERHEAD;
+    let spent = cost_of_fields(&answer) + cost_of(&json!(written_by)) + OVERHEAD;
     let [for_first, for_names, for_receipt, for_memories, for_boxes, for_messages, for_texts] =
         rooms(budget::ANSWER.saturating_sub(spent), &sections);
 
     let from = |field: &str, offset: usize| read_on.from(field, offset);
     let mut cut = put_texts(&mut answer, &names, for_names, from);
     // The first step gets its share of all texts, and its own room at least.
-    let costs: Vec<usize> = texts.iter().map(Part::cost).collect();
+    let costs: Vec<usize> = texts.iter().map(|part| part.cost).collect();
     let share = fair_shares(&costs, for_first + for_texts).first().map_or(0, |share| for_first.max(*share));
     cut.extend(put_texts(&mut answer, first, share, from));
     cut.extend(put_texts(&mut answer, others, for_first + for_texts - share, from));
@@ -98,14 +99,14 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
 /// The long texts of the packet, the first step in front; the description only where no step is told.
 fn texts(content: &Content) -> Vec<Part<'_>> {
     let first = if content.handoff_next.is_empty() {
-        Part { name: "description", text: &content.description }
+        Part::of("description", &content.description)
     } else {
-        Part { name: "handoff_next", text: &content.handoff_next }
+        Part::of("handoff_next", &content.handoff_next)
     };
     let mut texts = vec![
         first,
-        Part { name: "handoff_blockers", text: &content.handoff_blockers },
-        Part { name: "handoff_completed", text: &content.handoff_completed },
+        Part::of("handoff_blockers", &content.handoff_blockers),
+        Part::of("handoff_completed", &content.handoff_completed),
     ];
     texts.retain(|part| !part.text.is_empty());
     texts
@@ -224,7 +225,7 @@ fn open_boxes(task: &Task, room: usize, read_on: &ReadOn) -> Map<String, Value> 
     let rest = read_on.field("open_boxes");
     let said = cost_of(&cut(open.len(), open.len(), &rest)) + 60;
     let labels: Vec<Value> = open.iter().take(BOXES).map(|(_, label)| json!(clipped(label, LABEL))).collect();
-    let is_whole = open.len() == labels.len() && cost_of(&json!(labels)) <= room;
+    let is_whole = open.len() == labels.len() && cost_of_rows(&labels) <= room;
     let (rows, _) = rows_within(labels, if is_whole { room } else { room.saturating_sub(said) });
     let (shown, more) = (rows.len(), open.len() - rows.len());
     let is_clipped = rows.iter().zip(&open).any(|(row, (_, label))| row != label);
@@ -277,7 +278,7 @@ async fn memories(context: &mut Context<'_>, task: &Task) -> Result<Memories> {
 
 impl Memories {
     fn cost(&self) -> usize {
-        cost_of(&json!(self.rows)) + self.more.len() * MEMORY_ID + if self.uncounted > 0 { UNCOUNTED } else { 0 }
+        cost_of_rows(&self.rows) + self.more.len() * MEMORY_ID + if self.uncounted > 0 { UNCOUNTED } else { 0 }
     }
 
     /// The rows that fit, the ids of the others, and the call for the ids that are not even looked at.

@@ -21,9 +21,7 @@ use crate::store::{self};
 /// The task of an id or prefix.
 pub(crate) async fn load(context: &mut Context<'_>, reference: &str) -> Result<Task> {
     let project_id = context.project()?.project_id;
-    let task_id = store::task::resolve(context.transaction, project_id, reference).await?;
-    let task = store::task::get(context.transaction, project_id, task_id).await?;
-    task.ok_or_else(|| Refusal::not_found(format!("no task {reference} in this project"), "task_list finds tasks."))
+    store::task::find(context.transaction, project_id, reference).await
 }
 
 /// The ids of other tasks that an argument names.
@@ -31,7 +29,7 @@ pub(crate) async fn resolve_all(context: &mut Context<'_>, references: &[String]
     let project_id = context.project()?.project_id;
     let mut ids = Vec::with_capacity(references.len());
     for reference in references {
-        let id = store::task::resolve(context.transaction, project_id, reference).await?;
+        let id = store::task::find(context.transaction, project_id, reference).await?.task_id;
         if !ids.contains(&id) {
             ids.push(id);
         }

@@ -74,7 +74,6 @@ impl Operation for TokenCreate {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
         let problem = match (given.contains_key("project"), given.get("all_projects") == Some(&json!(true))) {
@@ -131,7 +130,6 @@ impl Operation for TokenList {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = token::list(context.transaction).await?;
@@ -154,7 +152,6 @@ impl Operation for TokenRevoke {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.name).await?;
@@ -188,7 +185,6 @@ impl Operation for TokenRotate {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let mut found = load(context, &self.name).await?;

@@ -81,8 +81,11 @@ impl Transaction {
         let mut rows = statement.query(rusqlite::params_from_iter(values.iter().map(Bound)))?;
         let mut answer = Vec::new();
         while let Some(row) = rows.next()? {
-            let cells = (0..width).map(|column| cell(row.get_ref(column)?));
-            answer.push(Row(cells.collect::<rusqlite::Result<_>>()?));
+            let mut cells = Vec::with_capacity(width);
+            for column in 0..width {
+                cells.push(cell(row.get_ref(column)?)?);
+            }
+            answer.push(Row(cells));
         }
         Ok(answer)
     }
@@ -362,10 +365,16 @@ fn batch(transaction: &Transaction, sql: &str) -> Result<()> {
     transaction.connection.execute_batch(sql).map_err(|error| translate(&error))
 }
 
+/// One step of a transaction's life, prepared once.
+fn step(transaction: &Transaction, sql: &str) -> Result<()> {
+    let run = || transaction.connection.prepare_cached(sql)?.execute([]);
+    run().map(drop).map_err(|error| translate(&error))
+}
+
 fn read_in<T>(transaction: &mut Transaction, work: impl Work<T>) -> Result<T> {
-    batch(transaction, "begin")?;
+    step(transaction, "begin")?;
     let answer = poll_once(work, transaction);
-    batch(transaction, "rollback")?;
+    step(transaction, "rollback")?;
     answer
 }
 
@@ -454,7 +463,7 @@ fn write_for_ever(queue: &Queue, mut transaction: Transaction, files: &Files, co
 /// Commits what is waiting in one transaction: a savepoint for each write, all answers after the commit.
 fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, commits: &watch::Sender<u64>) {
     let Files { lock: lock_file, opened } = files;
-    let begin = |held| opened.check().and_then(|()| batch(transaction, "begin immediate")).map(|()| held);
+    let begin = |held| opened.check().and_then(|()| step(transaction, "begin immediate")).map(|()| held);
     let held = match Held::take(lock_file).and_then(begin) {
         Ok(held) => held,
         Err(refusal) => {
@@ -468,14 +477,15 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, comm
     while answers.len() < GROUP_LIMIT
         && let Some(write) = queue.take()
     {
-        let (accepted, tell) = match batch(transaction, "savepoint one") {
+        let (accepted, tell) = match step(transaction, "savepoint one") {
             Ok(()) => write.run(transaction),
             Err(refusal) => {
                 write.refuse(refusal);
                 continue;
             }
         };
-        let closed = batch(transaction, if accepted { "release one" } else { "rollback to one; release one" });
+        let undone = if accepted { Ok(()) } else { step(transaction, "rollback to one") };
+        let closed = undone.and_then(|()| step(transaction, "release one"));
         written |= accepted;
         answers.push((tell, closed));
         // A full disk or a failed read takes the whole transaction away, the earlier writes of the group with it.
@@ -486,11 +496,11 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, comm
     }
     if written && committed.is_ok() {
         // A file that was taken away in the meantime was committed to, and still nobody will ever read it.
-        committed = batch(transaction, "commit").and_then(|()| opened.check());
+        committed = step(transaction, "commit").and_then(|()| opened.check());
         commits.send_modify(|count| *count = count.wrapping_add(1));
     }
     if !transaction.connection.is_autocommit() {
-        let _ = batch(transaction, "rollback");
+        let _ = step(transaction, "rollback");
     }
     if std::mem::take(&mut transaction.compacts) && committed.is_ok() {
         committed = batch(transaction, "vacuum; pragma wal_checkpoint(truncate)");

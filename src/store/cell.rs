@@ -38,7 +38,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// One row of an answer; columns are read by position.
+/// One row of an answer; columns are read by position. A text can be borrowed, or taken once and for all.
 #[derive(Debug)]
 pub struct Row(pub(super) Vec<Cell>);
 
@@ -60,15 +60,23 @@ impl Row {
     }
 
     /// Text.
-    pub fn text(&self, column: usize) -> Result<String> {
+    pub fn str(&self, column: usize) -> Result<&str> {
         match self.0.get(column) {
-            Some(Cell::Text(value)) => Ok(value.clone()),
+            Some(Cell::Text(value)) => Ok(value),
             other => Err(unexpected(column, other)),
         }
     }
 
-    /// Text or NULL.
-    pub fn maybe_text(&self, column: usize) -> Result<Option<String>> {
+    /// Text, taken out of the row.
+    pub fn text(&mut self, column: usize) -> Result<String> {
+        match self.0.get_mut(column) {
+            Some(Cell::Text(value)) => Ok(std::mem::take(value)),
+            other => Err(unexpected(column, other.as_deref())),
+        }
+    }
+
+    /// Text or NULL, taken out of the row.
+    pub fn maybe_text(&mut self, column: usize) -> Result<Option<String>> {
         match self.0.get(column) {
             Some(Cell::Null) => Ok(None),
             _ => self.text(column).map(Some),

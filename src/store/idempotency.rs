@@ -34,7 +34,7 @@ pub async fn find(
         return Ok(None);
     };
     let fingerprint = row.bytes(0)?.try_into().map_err(|error| Refusal::internal(&error))?;
-    let answer = serde_json::from_str(&row.text(1)?).map_err(|error| Refusal::internal(&error))?;
+    let answer = serde_json::from_str(row.str(1)?).map_err(|error| Refusal::internal(&error))?;
     Ok(Some((fingerprint, answer)))
 }
 

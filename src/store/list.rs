@@ -290,8 +290,8 @@ pub async fn page(
         statement.conditions.push(condition);
         statement.values.push(value);
     }
-    let rows = Page { statement, sort, after, limit }.rows(transaction, "").await?;
-    rows.iter().map(|row| short(row, sort)).collect()
+    let mut rows = Page { statement, sort, after, limit }.rows(transaction, "").await?;
+    rows.iter_mut().map(|row| short(row, sort)).collect()
 }
 
 /// One page of the tasks that meet a statement.
@@ -335,10 +335,10 @@ async fn walk(transaction: &mut Transaction, page: Page<'_>, query: &Query) -> R
     let mut found = Vec::new();
     for batch in WALKED {
         let step = Page { statement: statement.clone(), sort, after: position.as_ref(), limit: batch };
-        let rows = step.rows(transaction, TEXTS).await?;
+        let mut rows = step.rows(transaction, TEXTS).await?;
         let at_end = i64::try_from(rows.len()).is_ok_and(|count| count < batch);
         let mut last = None;
-        for row in &rows {
+        for row in &mut rows {
             let task = short(row, sort)?;
             last = Some(task.position.clone());
             if query.is_found_in(texts(row, &task)?.iter().map(String::as_str)) {
@@ -357,7 +357,7 @@ async fn walk(transaction: &mut Transaction, page: Page<'_>, query: &Query) -> R
 }
 
 /// Everything of a walked row that can be found by words, as [`search::index_task`] has it.
-fn texts(row: &Row, task: &Short) -> Result<Vec<String>> {
+fn texts(row: &mut Row, task: &Short) -> Result<Vec<String>> {
     let mut texts = vec![task.title.clone(), task.summary.clone(), task.handoff_blockers.clone()];
     texts.extend(task.owner.clone());
     texts.extend(task.tags.iter().cloned());
@@ -433,8 +433,9 @@ impl Filter {
     }
 }
 
-fn short(row: &Row, sort: Sort) -> Result<Short> {
-    let status = row.text(2)?;
+fn short(row: &mut Row, sort: Sort) -> Result<Short> {
+    let status = row.str(2)?;
+    let status = Status::of(status).ok_or_else(|| Refusal::internal(&format!("unknown status {status}")))?;
     let task_id = row.uuid(0)?;
     let keys = match sort {
         Sort::Updated => vec![row.integer(7)?],
@@ -445,13 +446,13 @@ fn short(row: &Row, sort: Sort) -> Result<Short> {
     Ok(Short {
         task_id,
         version: row.integer(1)?,
-        status: Status::of(&status).ok_or_else(|| Refusal::internal(&format!("unknown status {status}")))?,
+        status,
         priority: row.integer(3)?,
         title: row.text(4)?,
         summary: row.text(5)?,
         owner: row.maybe_text(6)?,
         updated: Timestamp(row.integer(7)?),
-        tags: from_json(&row.text(9)?)?,
+        tags: from_json(row.str(9)?)?,
         handoff_blockers: row.text(10)?,
         pending_version: row.integer(11)?,
         pending_at: row.maybe_integer(12)?.map(Timestamp),

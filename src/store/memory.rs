@@ -14,14 +14,14 @@ use crate::store::task::{from_json, to_json};
 const COLUMNS: &str = "m.memory_id, m.kind, m.summary, m.body, m.tags, m.task_id, m.supersedes, m.superseded_by, \
     m.caller, m.session_ref, m.at, m.memory_key";
 
-fn memory(row: &Row) -> Result<Memory> {
+fn memory(mut row: Row) -> Result<Memory> {
     Ok(Memory {
         memory_key: row.integer(11)?,
         memory_id: row.text(0)?,
         kind: row.text(1)?,
         summary: row.text(2)?,
         body: row.text(3)?,
-        tags: from_json(&row.text(4)?)?,
+        tags: from_json(row.str(4)?)?,
         task_id: row.maybe_uuid(5)?,
         supersedes: row.maybe_text(6)?,
         superseded_by: row.maybe_text(7)?,
@@ -51,7 +51,7 @@ pub async fn identical(
 ) -> Result<Option<String>> {
     let sql = "select memory_id from memory where project_id = ?1 and fingerprint = ?2";
     let row = transaction.row(sql, &[project_id.into(), fingerprint.into()]).await?;
-    row.map(|row| row.text(0)).transpose()
+    row.map(|mut row| row.text(0)).transpose()
 }
 
 /// Adds a memory; answers the id of the identical one if another writer added it in the meantime.
@@ -102,7 +102,7 @@ pub async fn is_free(transaction: &mut Transaction, memory_id: String) -> Result
 pub async fn get(transaction: &mut Transaction, project_id: i64, memory_id: &str) -> Result<Option<Memory>> {
     let sql = format!("select {COLUMNS} from memory m where m.project_id = ?1 and m.memory_id = ?2");
     let row = transaction.row(&sql, &[project_id.into(), memory_id.into()]).await?;
-    row.as_ref().map(memory).transpose()
+    row.map(memory).transpose()
 }
 
 /// True if a result of this task was added at or after that version.
@@ -186,7 +186,7 @@ pub async fn page(
         statement.values.len()
     );
     let rows = transaction.rows(&sql, &statement.values).await?;
-    rows.iter().map(memory).collect()
+    rows.into_iter().map(memory).collect()
 }
 
 /// How many memories match, counted no further than `most`.

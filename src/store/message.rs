@@ -30,7 +30,7 @@ pub struct Message {
 
 const COLUMNS: &str = "m.message_id, m.task_id, m.to_session, m.from_session, m.caller, m.at, m.expires_at, m.text";
 
-fn message(row: &Row) -> Result<Message> {
+fn message(mut row: Row) -> Result<Message> {
     Ok(Message {
         message_id: row.text(0)?,
         task_id: row.uuid(1)?,
@@ -83,7 +83,7 @@ pub async fn waiting(
          and m.acknowledged_at is null and m.expires_at > ?3 order by m.message_key limit ?4"
     );
     let rows = transaction.rows(&sql, &[project_id.into(), task_id.into(), now.0.into(), limit.into()]).await?;
-    rows.iter().map(message).collect()
+    rows.into_iter().map(message).collect()
 }
 
 /// The messages that wait on the tasks of an owner, or on any task of the project without one, oldest first.
@@ -101,7 +101,7 @@ pub async fn waiting_for(
          order by m.message_key limit ?3"
     );
     let rows = transaction.rows(&sql, &[project_id.into(), now.0.into(), limit.into(), owner.into()]).await?;
-    rows.iter().map(message).collect()
+    rows.into_iter().map(message).collect()
 }
 
 /// Marks a message as read; false if there is none of that id in the project.

@@ -29,7 +29,7 @@ pub async fn found(transaction: &mut Transaction) -> Result<i64> {
     }
     for (number, sql) in numbered().filter(|(number, _)| *number <= found) {
         let row = transaction.row("select digest from migration where number = ?1", &[number.into()]).await?;
-        if row.map(|row| row.text(0)).transpose()? != Some(digest(sql)) {
+        if row.as_ref().map(|row| row.str(0)).transpose()? != Some(digest(sql).as_str()) {
             return Err(Refusal::new(
                 Code::Unavailable,
                 format!("migration {number} of this database is not the one that this program knows"),

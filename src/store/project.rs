@@ -17,7 +17,7 @@ pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Resu
         "select i.instance_id, i.resource, i.pin_key, {COLUMNS} from instance i left join project p on p.slug = ?1"
     );
     let row = transaction.row(&sql, &[slug.into()]).await?;
-    let row = row.ok_or_else(|| {
+    let mut row = row.ok_or_else(|| {
         Refusal::new(
             crate::error::Code::Unavailable,
             "the database is not set up",
@@ -25,11 +25,12 @@ pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Resu
         )
     })?;
     let instance = Instance { id: row.uuid(0)?, resource: row.text(1)?, pin_key: row.bytes(2)?.to_vec() };
-    let project = row.maybe_integer(3)?.map(|_| project(&row, 3)).transpose()?;
+    let is_known = row.maybe_integer(3)?.is_some();
+    let project = is_known.then(|| project(row, 3)).transpose()?;
     Ok((instance, project))
 }
 
-fn project(row: &Row, first: usize) -> Result<Project> {
+fn project(mut row: Row, first: usize) -> Result<Project> {
     Ok(Project {
         project_id: row.integer(first)?,
         slug: row.text(first + 1)?,
@@ -58,7 +59,7 @@ pub async fn set_resource(transaction: &mut Transaction, resource: &str) -> Resu
 /// All projects by slug.
 pub async fn list(transaction: &mut Transaction) -> Result<Vec<Project>> {
     let rows = transaction.rows(&format!("select {COLUMNS} from project p order by p.slug"), &[]).await?;
-    rows.iter().map(|row| project(row, 0)).collect()
+    rows.into_iter().map(|row| project(row, 0)).collect()
 }
 
 /// Adds a project; false if the slug is taken.
@@ -98,7 +99,7 @@ pub async fn counts(transaction: &mut Transaction, project_id: i64) -> Result<Ve
     let rows = transaction.rows(sql, &[project_id.into()]).await?;
     let mut counts: Vec<(Status, i64)> = Status::ALL.into_iter().map(|status| (status, 0)).collect();
     for row in rows {
-        let status = row.text(0)?;
+        let status = row.str(0)?;
         let tasks = row.integer(1)?;
         counts.iter_mut().filter(|(one, _)| one.as_str() == status).for_each(|(_, count)| *count = tasks);
     }

@@ -18,18 +18,17 @@ const COLUMNS: &str = "task_id, version, status, priority, created_at, updated_a
 /// How many candidates of an ambiguous prefix are told.
 const CANDIDATES: i64 = 5;
 
-fn task(row: &Row) -> Result<Task> {
-    let time = |column| row.maybe_integer(column).map(|value| value.map(Timestamp));
-    let status = row.text(2)?;
+fn task(mut row: Row) -> Result<Task> {
+    let status = row.str(2)?;
     let content = Content {
-        status: Status::of(&status).ok_or_else(|| Refusal::internal(&format!("unknown status {status}")))?,
+        status: Status::of(status).ok_or_else(|| Refusal::internal(&format!("unknown status {status}")))?,
         priority: row.integer(3)?,
         owner: row.maybe_text(6)?,
         parent: row.maybe_uuid(7)?,
         title: row.text(20)?,
         summary: row.text(21)?,
-        tags: from_json(&row.text(22)?)?,
-        depends_on: from_json(&row.text(23)?)?,
+        tags: from_json(row.str(22)?)?,
+        depends_on: from_json(row.str(23)?)?,
         handoff_next: row.text(24)?,
         handoff_blockers: row.text(25)?,
         description: row.text(26)?,
@@ -40,15 +39,15 @@ fn task(row: &Row) -> Result<Task> {
     let marks = Marks {
         takeover_version: row.integer(8)?,
         takeover_by: row.maybe_text(9)?,
-        takeover_at: time(10)?,
+        takeover_at: row.maybe_integer(10)?.map(Timestamp),
         next_version: row.integer(11)?,
         next_by: row.maybe_text(12)?,
         receipt_version: row.integer(13)?,
         pending_version: row.integer(14)?,
-        pending_at: time(15)?,
+        pending_at: row.maybe_integer(15)?.map(Timestamp),
         pending_by: row.maybe_text(16)?,
         reopened_version: row.integer(17)?,
-        owner_at: time(18)?,
+        owner_at: row.maybe_integer(18)?.map(Timestamp),
         written_by: row.text(19)?,
     };
     Ok(Task {
@@ -119,7 +118,7 @@ fn values(task: &Task) -> Result<Vec<Cell>> {
 pub async fn get(transaction: &mut Transaction, project_id: i64, task_id: Uuid) -> Result<Option<Task>> {
     let sql = format!("select {COLUMNS} from task where task_id = ?1 and project_id = ?2");
     let row = transaction.row(&sql, &[task_id.into(), project_id.into()]).await?;
-    row.as_ref().map(task).transpose()
+    row.map(task).transpose()
 }
 
 /// The current version of a task.
@@ -132,38 +131,46 @@ pub async fn current_version(transaction: &mut Transaction, project_id: i64, tas
 /// The one task whose id is or starts with `reference`.
 ///
 /// Errors: `not_found`, and `ambiguous_id` with the candidates.
-pub async fn resolve(transaction: &mut Transaction, project_id: i64, reference: &str) -> Result<Uuid> {
+pub async fn find(transaction: &mut Transaction, project_id: i64, reference: &str) -> Result<Task> {
     let (low, high) = range_of(reference);
     // The plus keeps the planner from walking the whole project instead of the ids.
-    let sql = "select task_id, version, title from task \
-        where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4";
-    let rows = transaction.rows(sql, &[project_id.into(), low.into(), high.into(), CANDIDATES.into()]).await?;
-    match rows.as_slice() {
-        [] => Err(Refusal::not_found(
+    let sql = format!(
+        "select {COLUMNS} from task where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4"
+    );
+    let rows = transaction.rows(&sql, &[project_id.into(), low.into(), high.into(), CANDIDATES.into()]).await?;
+    let mut tasks = rows.into_iter().map(task).collect::<Result<Vec<_>>>()?;
+    match tasks.pop() {
+        None => Err(Refusal::not_found(
             format!("no task {} in this project", crate::domain::text::quoted(reference, 60)),
             "task_list finds tasks by words, status or tag; check the id.",
         )),
-        [one] => one.uuid(0),
-        several => Err(ambiguous(reference, several)?),
+        Some(one) if tasks.is_empty() => Ok(one),
+        Some(last) => {
+            tasks.push(last);
+            Err(ambiguous(reference, &tasks))
+        }
     }
 }
 
-fn ambiguous(reference: &str, rows: &[Row]) -> Result<Refusal> {
-    let mut candidates = Vec::new();
-    for row in rows {
-        let title = crate::domain::text::quoted(&row.text(2)?, 60);
-        candidates.push(format!("{} v{} {title}", row.uuid(0)?, row.integer(1)?));
-    }
-    Ok(Refusal::new(
+fn ambiguous(reference: &str, tasks: &[Task]) -> Refusal {
+    let candidate = |one: &Task| {
+        let title = crate::domain::text::quoted(&one.content.title, 60);
+        format!("{} v{} {title}", one.task_id, one.version)
+    };
+    let candidates: Vec<String> = tasks.iter().map(candidate).collect();
+    Refusal::new(
         Code::AmbiguousId,
         format!("several tasks start with {reference}: {}", candidates.join("; ")),
         "Call again with the full id.",
     )
-    .with("candidates", candidates))
+    .with("candidates", candidates)
 }
 
 /// The smallest and largest UUID that start with the hex digits of `reference`.
 fn range_of(reference: &str) -> (Uuid, Uuid) {
+    if let Ok(whole) = Uuid::parse_str(reference) {
+        return (whole, whole);
+    }
     let digits: String = reference.chars().filter(char::is_ascii_hexdigit).take(32).collect();
     let filled = |fill: &str| {
         let hex = format!("{digits}{}", fill.repeat(32 - digits.len()));
@@ -310,5 +317,5 @@ pub async fn of_session(transaction: &mut Transaction, project_id: i64, session_
         columns.join(", ")
     );
     let rows = transaction.rows(&sql, &[project_id.into(), session_ref.into()]).await?;
-    rows.iter().map(task).collect()
+    rows.into_iter().map(task).collect()
 }

@@ -24,17 +24,18 @@ pub async fn find(transaction: &mut Transaction, hash: &[u8], now: Timestamp) ->
         where t.hash = ?1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?2) \
         and (t.project_id is null or p.project_id is not null)";
     let row = transaction.row(sql, &[hash.into(), now.0.into()]).await?;
-    row.map(|row| Ok(Credential { name: row.text(0)?, project: row.maybe_text(1)?, role: role(&row, 2)? })).transpose()
+    row.map(|mut row| Ok(Credential { name: row.text(0)?, project: row.maybe_text(1)?, role: role(&row, 2)? }))
+        .transpose()
 }
 
 const COLUMNS: &str = "t.name, p.slug, t.role, t.created_by, t.created_at, t.expires_at, t.revoked_at \
     from token t left join project p on p.project_id = t.project_id";
 
-fn token(row: &Row) -> Result<Token> {
+fn token(mut row: Row) -> Result<Token> {
     Ok(Token {
         name: row.text(0)?,
         project: row.maybe_text(1)?,
-        role: role(row, 2)?,
+        role: role(&row, 2)?,
         created_by: row.text(3)?,
         created: Timestamp(row.integer(4)?),
         expires: row.maybe_integer(5)?.map(Timestamp),
@@ -43,20 +44,20 @@ fn token(row: &Row) -> Result<Token> {
 }
 
 fn role(row: &Row, column: usize) -> Result<Role> {
-    let word = row.text(column)?;
-    Role::of(&word).ok_or_else(|| Refusal::internal(&"a token has an unknown role"))
+    let word = row.str(column)?;
+    Role::of(word).ok_or_else(|| Refusal::internal(&"a token has an unknown role"))
 }
 
 /// The token of that name, valid or not.
 pub async fn get(transaction: &mut Transaction, name: &str) -> Result<Option<Token>> {
     let row = transaction.row(&format!("select {COLUMNS} where t.name = ?1"), &[name.into()]).await?;
-    row.as_ref().map(token).transpose()
+    row.map(token).transpose()
 }
 
 /// All tokens by name, valid or not.
 pub async fn list(transaction: &mut Transaction) -> Result<Vec<Token>> {
     let rows = transaction.rows(&format!("select {COLUMNS} order by t.name"), &[]).await?;
-    rows.iter().map(token).collect()
+    rows.into_iter().map(token).collect()
 }
 
 /// Adds a token; false if the name was ever given to another.

@@ -54,7 +54,7 @@ async fn companion_problems(transaction: &mut Transaction, project_id: i64, pres
         }
     };
     let rows = transaction.rows("select tag from task_tag where task_id = ?1 order by tag", &[task_id.into()]).await?;
-    let tags = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>>>()?;
+    let tags = rows.iter().map(|row| row.str(0)).collect::<Result<Vec<_>>>()?;
     let mut said = present.content.tags.clone();
     said.sort();
     found(tags != said, "the tag index differs from its tags");

@@ -50,7 +50,7 @@ impl Version {
 
 const COLUMNS: &str = "version, at, caller, connection, session_ref, harness, act, changed, content";
 
-fn version(row: &Row) -> Result<Version> {
+fn version(mut row: Row) -> Result<Version> {
     Ok(Version {
         version: row.integer(0)?,
         at: Timestamp(row.integer(1)?),
@@ -61,8 +61,8 @@ fn version(row: &Row) -> Result<Version> {
             harness: row.maybe_text(5)?,
         },
         act: row.text(6)?,
-        changed: from_json(&row.text(7)?)?,
-        content: from_json(&row.text(8)?)?,
+        changed: from_json(row.str(7)?)?,
+        content: from_json(row.str(8)?)?,
     })
 }
 
@@ -92,7 +92,7 @@ pub async fn after(transaction: &mut Transaction, task_id: Uuid, since: i64, lim
     let sql =
         format!("select {COLUMNS} from task_version where task_id = ?1 and version > ?2 order by version limit ?3");
     let rows = transaction.rows(&sql, &[task_id.into(), since.into(), limit.into()]).await?;
-    rows.iter().map(version).collect()
+    rows.into_iter().map(version).collect()
 }
 
 /// The newest versions after `since` and before `before`, newest first, at most `limit`; the new values are left out.
@@ -106,7 +106,7 @@ pub async fn newest(
     let sql = "select version, at, caller, connection, session_ref, harness, act, changed, '{}' from task_version \
         where task_id = ?1 and version > ?2 and version < ?3 order by version desc limit ?4";
     let rows = transaction.rows(sql, &[task_id.into(), since.into(), before.into(), limit.into()]).await?;
-    rows.iter().map(version).collect()
+    rows.into_iter().map(version).collect()
 }
 
 /// What the task said at a version, and that version's row; `None` if there is no such version.
@@ -115,7 +115,7 @@ pub async fn content_at(transaction: &mut Transaction, task_id: Uuid, at: i64) -
     let rows = transaction.rows(&sql, &[task_id.into(), at.into()]).await?;
     let mut fields = Map::new();
     let mut last = None;
-    for row in &rows {
+    for row in rows {
         let one = version(row)?;
         fields.extend(one.content.clone());
         last = Some(one);
@@ -155,18 +155,24 @@ pub async fn insert_receipt(
 
 /// The last receipt up to a version.
 pub async fn last_receipt(transaction: &mut Transaction, task_id: Uuid, up_to: i64) -> Result<Option<KeptReceipt>> {
-    let sql = "select version, fields, observed, carried from receipt \
-        where task_id = ?1 and version <= ?2 order by version desc limit 1";
+    Ok(receipts(transaction, task_id, up_to).await?.map(|(last, _)| last))
+}
+
+/// The last receipt up to a version, and how many there are.
+pub async fn receipts(transaction: &mut Transaction, task_id: Uuid, up_to: i64) -> Result<Option<(KeptReceipt, i64)>> {
+    let sql = "select version, fields, observed, carried, \
+        (select count(*) from receipt where task_id = ?1 and version <= ?2) \
+        from receipt where task_id = ?1 and version <= ?2 order by version desc limit 1";
     let row = transaction.row(sql, &[task_id.into(), up_to.into()]).await?;
-    row.as_ref().map(receipt).transpose()
+    row.map(|row| Ok((receipt(&row)?, row.integer(4)?))).transpose()
 }
 
 fn receipt(row: &Row) -> Result<KeptReceipt> {
     Ok(KeptReceipt {
         version: row.integer(0)?,
-        receipt: from_json(&row.text(1)?)?,
-        observed: from_json(&row.text(2)?)?,
-        carried: from_json(&row.text(3)?)?,
+        receipt: from_json(row.str(1)?)?,
+        observed: from_json(row.str(2)?)?,
+        carried: from_json(row.str(3)?)?,
     })
 }
 
@@ -181,11 +187,4 @@ pub async fn last_receipt_of(
         where task_id = ?1 and session_ref = ?2 and version >= ?3 order by version desc limit 1";
     let row = transaction.row(sql, &[task_id.into(), session_ref.into(), from.into()]).await?;
     row.as_ref().map(receipt).transpose()
-}
-
-/// How many receipts a task has up to a version.
-pub async fn receipts(transaction: &mut Transaction, task_id: Uuid, up_to: i64) -> Result<i64> {
-    let sql = "select count(*) from receipt where task_id = ?1 and version <= ?2";
-    let row = transaction.row(sql, &[task_id.into(), up_to.into()]).await?;
-    row.map_or(Ok(0), |row| row.integer(0))
 }

@@ -58,7 +58,6 @@ impl Operation for TaskCreate {
     const NAME: &'static str = "task_create";
     const COMMAND: &'static str = "task create";
     const EFFECT: Effect = Effect::Adds;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let parent = match &self.parent {

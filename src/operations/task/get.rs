@@ -12,7 +12,9 @@ use crate::domain::session::{self, Observed};
 use crate::domain::task::{Content, Task, short_id};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, Part, Section, cost_of, cost_of_parts, put_texts, rooms, rows_within};
+use crate::operations::budget::{
+    self, Part, Section, cost_of, cost_of_fields, cost_of_parts, put_texts, rooms, rows_within,
+};
 use crate::operations::message::{Waiting, waiting};
 use crate::operations::task::load;
 use crate::store::version::{self, Version};
@@ -41,7 +43,6 @@ impl Operation for TaskGet {
     const NAME: &'static str = "task_get";
     const COMMAND: &'static str = "task get";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
         let has = |name: &str| given.contains_key(name);
@@ -62,7 +63,7 @@ impl Operation for TaskGet {
         if let Some(since) = self.since_version {
             return changes::since(context, &task, since).await;
         }
-        let shown = shown(context, &task, self.version).await?;
+        let shown = shown(context, task, self.version).await?;
         match self.field {
             Some(field) => piece::of(context, &shown, &field, self.offset.unwrap_or(0)).await,
             None => whole(context, shown).await,
@@ -81,21 +82,28 @@ fn check_exists(task: &Task, name: &str, version: Option<i64>) -> Result<()> {
     }
 }
 
+/// A task at one of its versions.
 struct Shown {
     task: Task,
-    content: Content,
     version: i64,
-    author: Option<Version>,
+    /// What it said then and who wrote that, unless it is the current version.
+    past: Option<(Content, Version)>,
 }
 
-async fn shown(context: &mut Context<'_>, task: &Task, version: Option<i64>) -> Result<Shown> {
-    let number = version.unwrap_or(task.version);
-    if number == task.version {
-        return Ok(Shown { content: task.content.clone(), version: number, task: task.clone(), author: None });
+impl Shown {
+    fn content(&self) -> &Content {
+        self.past.as_ref().map_or(&self.task.content, |(content, _)| content)
     }
-    let found = version::content_at(context.transaction, task.task_id, number).await?;
-    let (content, author) = found.ok_or_else(|| Refusal::internal(&"a version is missing from history"))?;
-    Ok(Shown { content, version: number, task: task.clone(), author: Some(author) })
+}
+
+async fn shown(context: &mut Context<'_>, task: Task, version: Option<i64>) -> Result<Shown> {
+    let version = version.unwrap_or(task.version);
+    if version == task.version {
+        return Ok(Shown { task, version, past: None });
+    }
+    let past = version::content_at(context.transaction, task.task_id, version).await?;
+    let past = past.ok_or_else(|| Refusal::internal(&"a version is missing from history"))?;
+    Ok(Shown { task, version, past: Some(past) })
 }
 
 /// The calls that read on in a task at one of its versions.
@@ -120,25 +128,26 @@ impl ReadOn {
 }
 
 async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
-    let Shown { task, content, version, author } = &shown;
+    let Shown { task, version, past } = &shown;
+    let content = shown.content();
     let read_on = ReadOn::new(task, *version);
     let mut answer = head(&shown);
-    let kept = version::last_receipt(context.transaction, task.task_id, *version).await?;
-    let messages = if author.is_none() { waiting(context, task.task_id).await? } else { Waiting::NONE };
-    let receipts = version::receipts(context.transaction, task.task_id, *version).await?;
+    let found = version::receipts(context.transaction, task.task_id, *version).await?;
+    let (kept, receipts) = found.map_or((None, 0), |(last, count)| (Some(last), count));
+    let messages = if past.is_none() { waiting(context, task.task_id).await? } else { Waiting::NONE };
     answer.insert("receipts".to_owned(), json!(receipts));
 
     let names = names(content);
-    let texts: Vec<Part<'_>> = content.texts().into_iter().map(|(name, text)| Part { name, text }).collect();
+    let texts: Vec<Part<'_>> = content.texts().into_iter().map(|(name, text)| Part::of(name, text)).collect();
     let receipt = |room| kept.as_ref().map(|kept| receipt_in_short(kept, &read_on, true, room));
     let sections = [
         Section { cost: cost_of_parts(&names), least: 900, most: NAMES },
-        Section { cost: cost_of(&json!(content.tags)), least: 500, most: 1_200 },
+        Section { cost: budget::cost_of_texts(&content.tags), least: 500, most: 1_200 },
         messages.section(),
         Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_750, most: 3_000 },
         Section { cost: cost_of_parts(&texts), least: 200 * texts.len(), most: usize::MAX },
     ];
-    let spent = cost_of(&Value::Object(answer.clone())) + OVERHEAD;
+    let spent = cost_of_fields(&answer) + OVERHEAD;
     let [for_names, for_tags, for_messages, for_receipt, for_texts] =
         rooms(budget::ANSWER.saturating_sub(spent), &sections);
 
@@ -157,6 +166,8 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     Ok(Value::Object(answer))
 }
 
+/// How many fields an answer has at most.
+const FIELDS: usize = 28;
 /// What the names of an answer's parts and its `cut` cost.
 const OVERHEAD: usize = 80;
 /// What the object costs that names what was cut.
@@ -166,16 +177,16 @@ pub(crate) const NAMES: usize = 5_000;
 
 /// The short texts, which are cut last.
 pub(crate) fn names(content: &Content) -> Vec<Part<'_>> {
-    let mut names =
-        vec![Part { name: "title", text: &content.title }, Part { name: "summary", text: &content.summary }];
-    names.extend(content.owner.as_ref().map(|owner| Part { name: "owner", text: owner }));
+    let mut names = vec![Part::of("title", &content.title), Part::of("summary", &content.summary)];
+    names.extend(content.owner.as_ref().map(|owner| Part::of("owner", owner)));
     names
 }
 
 /// Everything of a fixed size, with the places of the short texts.
 fn head(shown: &Shown) -> Map<String, Value> {
-    let Shown { task, content, version, author } = shown;
-    let mut answer = Map::new();
+    let Shown { task, version, past } = shown;
+    let content = shown.content();
+    let mut answer = Map::with_capacity(FIELDS);
     let mut put = |name: &str, value: Value| answer.insert(name.to_owned(), value);
     put("task_id", json!(task.task_id));
     put("version", json!(version));
@@ -189,7 +200,7 @@ fn head(shown: &Shown) -> Map<String, Value> {
     put("parent", json!(content.parent));
     put("depends_on", json!(content.depends_on.iter().map(|id| short_id(*id)).collect::<Vec<_>>()));
     put("created", json!(task.created.rfc3339()));
-    match author {
+    match past {
         None => {
             put("updated", json!(task.updated.rfc3339()));
             put("written_by", json!(session::clipped(&task.marks.written_by)));
@@ -197,7 +208,7 @@ fn head(shown: &Shown) -> Map<String, Value> {
                 put("handoff", handoff);
             }
         }
-        Some(author) => {
+        Some((_, author)) => {
             put("written", json!(author.at.rfc3339()));
             put("written_by", json!(session::clipped(author.who())));
             put("connection", json!(author.author.connection));
@@ -214,14 +225,15 @@ fn put_tags(
     room: usize,
     read_on: &ReadOn,
 ) {
+    if budget::cost_of_texts(&content.tags) <= room {
+        answer.insert("tags".to_owned(), json!(content.tags));
+        return;
+    }
     let tags: Vec<Value> = content.tags.iter().map(|tag| json!(tag)).collect();
     let rest = read_on.field("tags");
     let said = cost_of(&budget::cut(tags.len(), tags.len(), &rest));
-    let is_whole = cost_of(&json!(tags)) <= room;
-    let (shown, left) = rows_within(tags, if is_whole { room } else { room.saturating_sub(said + 14) });
-    if left > 0 {
-        cut.insert("tags".to_owned(), budget::cut(shown.len(), shown.len() + left, &rest));
-    }
+    let (shown, left) = rows_within(tags, room.saturating_sub(said + 14));
+    cut.insert("tags".to_owned(), budget::cut(shown.len(), shown.len() + left, &rest));
     answer.insert("tags".to_owned(), Value::Array(shown));
 }
 
@@ -259,11 +271,10 @@ pub(crate) fn receipt_in_short(kept: &KeptReceipt, read_on: &ReadOn, whole: bool
     let parts = fields.iter().filter_map(|(name, text)| {
         let repeats = matches!(*name, "completed_work" | "next_step" | "blockers");
         let text = text.as_deref().filter(|text| !text.is_empty() && (whole || !repeats))?;
-        Some(Part { name, text })
+        Some(Part::of(name, text))
     });
     let parts: Vec<Part<'_>> = parts.collect();
-    let fixed: Map<String, Value> = answer.clone().into_iter().chain(marks.clone()).collect();
-    let mut room = room.saturating_sub(cost_of(&Value::Object(fixed)));
+    let mut room = room.saturating_sub(cost_of_fields(&answer) + cost_of_fields(&marks) - 2);
     if cost_of_parts(&parts) > room {
         room = room.saturating_sub(CUT);
     }

@@ -30,7 +30,6 @@ impl Operation for TaskHistory {
     const COMMAND: &'static str = "task history";
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let task = load(context, &self.task_id).await?;
@@ -91,7 +90,6 @@ impl Operation for TaskRevert {
     const COMMAND: &'static str = "task revert";
     const EFFECT: Effect = Effect::Changes;
     const AUDIENCE: Audience = Audience::People;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let before = load(context, &self.task_id).await?;

@@ -72,7 +72,6 @@ impl Operation for TaskList {
     const NAME: &'static str = "task_list";
     const COMMAND: &'static str = "task list";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(mut self, context: &mut Context<'_>) -> Result<Value> {
         let (now, project) = (context.now, context.project()?.clone());
@@ -137,7 +136,7 @@ impl TaskList {
 
 /// A row without what is empty or the default.
 pub(crate) fn row(task: &Short, now: Timestamp, project: &Project) -> Value {
-    let mut row = Map::new();
+    let mut row = Map::with_capacity(12);
     let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
     put("id", json!(short_id(task.task_id)));
     put("v", json!(task.version));

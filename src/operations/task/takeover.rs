@@ -39,7 +39,6 @@ impl Operation for TaskTakeover {
     const COMMAND: &'static str = "task takeover";
     const EFFECT: Effect = Effect::Changes;
     const ALWAYS_LOAD: bool = true;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let before = load(context, &self.task_id).await?;

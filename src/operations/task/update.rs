@@ -93,7 +93,6 @@ impl Operation for TaskUpdate {
     const NAME: &'static str = "task_update";
     const COMMAND: &'static str = "task update";
     const EFFECT: Effect = Effect::Changes;
-    type Answer = Value;
 
     fn problems(given: &Map<String, Value>, observed: &Observed) -> Vec<String> {
         let mut problems = Vec::new();

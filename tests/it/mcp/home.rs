@@ -224,7 +224,6 @@ impl Operation for GatePass {
     const NAME: &'static str = "gate_pass";
     const COMMAND: &'static str = "gate pass";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(self, _: &mut Context<'_>) -> Result<Value> {
         let number = usize::try_from(self.gate).expect("a number");
@@ -242,7 +241,6 @@ impl Operation for Fault {
     const NAME: &'static str = "fault";
     const COMMAND: &'static str = "fault";
     const EFFECT: Effect = Effect::Adds;
-    type Answer = Value;
 
     async fn run(self, _: &mut Context<'_>) -> Result<Value> {
         panic!("a fault with a secret text");
@@ -257,7 +255,6 @@ impl Operation for Echo {
     const NAME: &'static str = "echo";
     const COMMAND: &'static str = "echo";
     const EFFECT: Effect = Effect::Reads;
-    type Answer = Value;
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let Observed { harness, model, session_ref } = context.observed;

@@ -1,7 +1,8 @@
 //! The cheap estimate against the tokenizer: never below it, and not so far above that half an answer stays unused.
 
+use heyaira::domain::text::length;
 use heyaira::domain::tokens::estimated_tokens;
-use heyaira::operations::budget::cost_of;
+use heyaira::operations::budget::{characters_that_fit, cost_of, cost_of_text};
 use serde_json::json;
 
 use crate::sizes::tokens;
@@ -61,6 +62,18 @@ fn the_cost_of_a_row_covers_its_bytes_and_tokens() {
             let tokens = tokens(&json);
             let covered = cost * 25 / 64;
             assert!(covered * 100 >= tokens * LEAST, "{}: cost covers {covered} tokens of {tokens}", script.name);
+        }
+    }
+}
+
+#[test]
+fn letters_cost_the_same_many_at_once_and_one_by_one() {
+    for script in &SCRIPTS {
+        for seed in 0..TRIED {
+            let text = script.text(600, seed);
+            let (cost, whole) = (cost_of_text(&text), length(&text));
+            assert_eq!(characters_that_fit(&text, cost), whole, "{}, seed {seed}", script.name);
+            assert!(characters_that_fit(&text, cost - 1) < whole, "{}, seed {seed}", script.name);
         }
     }
 }

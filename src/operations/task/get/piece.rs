@@ -14,7 +14,7 @@ use crate::store::version;
 /// The field from character `offset` on, as much of it as fits.
 pub(super) async fn of(context: &mut Context<'_>, shown: &Shown, field: &str, offset: i64) -> Result<Value> {
     let text = whole(context, shown, field).await?.ok_or_else(|| {
-        let names: Vec<&str> = shown.content.texts().map(|(name, _)| name).to_vec();
+        let names: Vec<&str> = shown.content().texts().map(|(name, _)| name).to_vec();
         Refusal::argument(format!(
             "field {} is no text: title, summary, {}, receipt.<field of the last receipt>, message.<id of one that waits>, \
              tags, memories or open_boxes",
@@ -56,12 +56,12 @@ async fn whole(context: &mut Context<'_>, shown: &Shown, field: &str) -> Result<
         return message::text_of(context, shown.task.task_id, id).await;
     }
     Ok(match field {
-        "memories" => Some(json!(memories_named(&shown.content)).to_string()),
+        "memories" => Some(json!(memories_named(shown.content())).to_string()),
         "open_boxes" => {
-            let labels: Vec<String> = shown.content.open_boxes().into_iter().map(|(_, label)| label).collect();
+            let labels: Vec<String> = shown.content().open_boxes().into_iter().map(|(_, label)| label).collect();
             Some(json!(labels).to_string())
         }
-        _ => match shown.content.fields().shift_remove(field) {
+        _ => match shown.content().fields().shift_remove(field) {
             Some(Value::String(text)) => Some(text),
             Some(list @ Value::Array(_)) => Some(list.to_string()),
             _ => None,
