@@ -217,11 +217,12 @@ impl ServerHandler for Fixtures {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        if changes::are_wanted(context.accepted()) {
-            changes::listen(&self.ear, &context).await;
-            return Ok(());
+        let (sink, wanted) = (context.sink().clone(), context.accepted().clone());
+        // The product's own streams know when to end.
+        tokio::select! {
+            ended = self.product.listen(context) => ended,
+            () = changes::pass_on(&self.ear, &sink, &wanted) => Ok(()),
         }
-        self.product.listen(context).await
     }
 
     async fn get_task(
