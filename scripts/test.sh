@@ -55,6 +55,10 @@ tests/clients/run.sh target/debug/heyaira
 step "checkers that others wrote"
 tests/checkers/run.sh target/debug/heyaira
 
+step "conformance suite of MCP"
+cargo build --locked --features conformance-fixtures --bin heyaira-conformance
+tests/conformance/run.sh target/debug/heyaira target/debug/heyaira-conformance
+
 if [ "$which_tests" = all ]; then
     step "long tests"
     cargo test --locked -- --ignored
