@@ -20,6 +20,7 @@ ci:
 lint:
     cargo fmt
     cargo clippy --all-targets -- -D warnings
+    cargo clippy --all-targets --features conformance-fixtures -- -D warnings
 
 # Write docs/tools.md and docs/cli.md anew from the definitions.
 docs:

@@ -52,6 +52,13 @@ cargo test --locked --test it -- --nocapture races:: durability:: sizes:: networ
 step "clients that others wrote"
 tests/clients/run.sh target/debug/heyaira
 
+step "checkers that others wrote"
+tests/checkers/run.sh target/debug/heyaira
+
+step "conformance suite of MCP"
+cargo build --locked --features conformance-fixtures --bin heyaira-conformance
+tests/conformance/run.sh target/debug/heyaira target/debug/heyaira-conformance
+
 if [ "$which_tests" = all ]; then
     step "long tests"
     cargo test --locked -- --ignored

@@ -215,7 +215,13 @@ impl Problems {
         let inner = field.get("items")?;
         let mut checked: Vec<Value> = Vec::with_capacity(items.len());
         for (position, item) in items.iter().enumerate() {
-            let checked_item = self.field(&format!("{name}[{position}]"), inner, item, false);
+            let here = format!("{name}[{position}]");
+            // Not "not given", as an empty text is elsewhere: a list of it would then be an empty one, which clears.
+            if item == "" {
+                self.push(&here, format!("{here} is empty"));
+                continue;
+            }
+            let checked_item = self.field(&here, inner, item, false);
             checked.extend(checked_item.filter(|item| !checked.contains(item)));
         }
         if self.found.len() > before && !self.mentions(name) {

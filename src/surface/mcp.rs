@@ -3,6 +3,8 @@
 
 pub mod calls;
 pub mod end;
+#[cfg(feature = "conformance-fixtures")]
+pub mod fixtures;
 pub mod handler;
 pub mod observed;
 pub mod procedures;
@@ -32,6 +34,13 @@ use crate::surface::mcp::transport::LineTransport;
 const GIVING_UP: Duration = Duration::from_millis(1_400);
 /// When it gives up waiting for a client that does not read its last answers.
 const LEAVING: Duration = Duration::from_millis(1_500);
+
+/// What answers messages over HTTP: our handler, with the fixtures of the conformance suite around it where that feature
+/// compiles them.
+#[cfg(feature = "conformance-fixtures")]
+pub use fixtures::Fixtures as Served;
+#[cfg(not(feature = "conformance-fixtures"))]
+pub use handler::Handler as Served;
 
 /// What calls need: the database, and the connection pinned to a project.
 #[derive(Clone)]

@@ -85,6 +85,20 @@ fn an_empty_text_on_a_list_is_no_filter_for_flags_and_numbers_too() {
 }
 
 #[test]
+fn an_empty_text_in_a_list_is_refused() {
+    let house = House::new();
+    let client = house.client("maria");
+    let first = client.create("First");
+    let task = client.create_with("Second", json!({"depends_on": [first]}));
+    for entry in [json!(""), json!(null)] {
+        let parts = ["depends_on[0]"];
+        client.update_refused(&task, 1, json!({"depends_on": [entry]}), Code::InvalidArgument, &parts);
+    }
+    assert_eq!(rows(&client.get(&task)["depends_on"]).len(), 1, "what an update does not name must stay");
+    client.refused("memory_search", json!({"ids": [""]}), Code::InvalidArgument, &["ids[0] is empty"]);
+}
+
+#[test]
 fn rw_008_an_unknown_argument_is_refused_with_the_nearest_name() {
     let house = House::new();
     let client = house.client("maria");

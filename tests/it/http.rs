@@ -1,6 +1,7 @@
 //! The network surface: the real program, real sockets.
 
 mod auth;
+mod eras;
 mod health;
 mod log;
 mod same;

@@ -7,6 +7,7 @@ mod process;
 mod prompts;
 mod protocol;
 mod resources;
+mod shipped;
 mod streams;
 mod subscribed_processes;
 mod subscriptions;

@@ -193,7 +193,7 @@ fn session(headers: &HeaderMap, name: &str) -> Result<Option<String>> {
 /// cannot be read is refused, as its sender counts on it.
 fn told(headers: &HeaderMap, bridged: bool) -> Result<Observed> {
     // A bridge's own name is not its client's.
-    let agent = headers.get(USER_AGENT).filter(|_| !bridged).and_then(|agent| agent.to_str().ok()).and_then(program);
+    let agent = program(headers).filter(|_| !bridged);
     let seen = agent.map(|agent| observe(Some(agent), &serde_json::Map::new(), None)).unwrap_or_default();
     let named = |name: &str, read: fn(&str) -> Option<&str>| match header(headers, name)? {
         Some(given) => match read(&given) {
@@ -207,9 +207,9 @@ fn told(headers: &HeaderMap, bridged: bool) -> Result<Observed> {
     Ok(Observed { harness, model, session_ref }.or(seen))
 }
 
-/// The first product of a user agent, and its version.
-fn program(agent: &str) -> Option<(&str, &str)> {
-    let product = agent.split_whitespace().next()?;
+/// The first product of the user agent, and its version.
+pub fn program(headers: &HeaderMap) -> Option<(&str, &str)> {
+    let product = headers.get(USER_AGENT)?.to_str().ok()?.split_whitespace().next()?;
     Some(product.split_once('/').unwrap_or((product, "")))
 }
 

@@ -28,17 +28,17 @@ use crate::surface::http::answer::{self, Denied};
 use crate::surface::http::api::is_json;
 use crate::surface::http::caller::{self, Caller, Project};
 use crate::surface::http::gate::Named;
+use crate::surface::mcp::Served;
 use crate::surface::mcp::calls::{Calls, Surroundings};
-use crate::surface::mcp::handler::Handler;
 use crate::surface::mcp::subscriptions::Subscriptions;
 use crate::surface::mcp::transport::message::{Parsed, parse};
 
 /// What serves the messages.
-pub type Messages = StreamableHttpService<Handler, NeverSessionManager>;
+pub type Messages = StreamableHttpService<Served, NeverSessionManager>;
 
 /// A server of messages over the operations.
 pub fn messages(server: &Arc<Server>) -> Messages {
-    let handler = Handler::over(Arc::new(ByMessage { server: Arc::clone(server) }), operations::all());
+    let handler = Served::over(Arc::new(ByMessage { server: Arc::clone(server) }), operations::all());
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config())
 }
 
@@ -86,9 +86,12 @@ impl Calls for ByMessage {
         Some(self.server.subscriptions())
     }
 
-    fn surroundings(&self, request: &Extensions) -> Surroundings<'_> {
-        let told = caller_of(request).map(|caller| caller.told.clone()).unwrap_or_default();
-        Surroundings { environment: None, told }
+    fn surroundings<'c>(&'c self, request: &'c Extensions) -> Surroundings<'c> {
+        let Ok(caller) = caller_of(request) else {
+            return Surroundings::default();
+        };
+        let headers = request.get::<Parts>().map(|parts| &parts.headers);
+        Surroundings { environment: None, program: headers.and_then(caller::program), told: caller.told.clone() }
     }
 }
 

@@ -7,9 +7,11 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use crate::domain::session::SESSION_REF_MAX;
 use crate::error::Code;
 use crate::operation::{Effect, Entry, schema};
 use crate::surface::http::{answer, api};
+use crate::surface::mcp::observed::{PROGRAM_MAX, WORD_MAX};
 
 static DESCRIPTION: LazyLock<String> = LazyLock::new(|| description().to_string());
 
@@ -48,11 +50,11 @@ pub fn description() -> Value {
                     "description": "The project's name in its connection profile.",
                     "schema": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,62}$"},
                 },
-                "session": header("HeyAira-Session", "The caller's session, <harness>:<native id>; fills a receipt that names none."),
-                "harness": header("HeyAira-Harness", "The caller's program and version; else the first product of User-Agent."),
-                "model": header("HeyAira-Model", "The caller's model."),
-                "instance": header("HeyAira-Instance", "The instance of the caller's profile; another one is identity_mismatch."),
-                "key": header("Idempotency-Key", "A word of the caller's own: the same call with the same key happens once."),
+                "session": header("HeyAira-Session", &text(SESSION_REF_MAX), "The caller's session, <harness>:<native id>; fills a receipt that names none."),
+                "harness": header("HeyAira-Harness", &text(PROGRAM_MAX), "The caller's program and version; else the first product of User-Agent."),
+                "model": header("HeyAira-Model", &text(WORD_MAX), "The caller's model."),
+                "instance": header("HeyAira-Instance", &json!({"type": "string", "format": "uuid"}), "The instance of the caller's profile; another one is identity_mismatch."),
+                "key": header("Idempotency-Key", &text(200), "A word of the caller's own: the same call with the same key happens once."),
             },
             "schemas": {"Error": error()},
             "responses": refusals(),
@@ -60,8 +62,12 @@ pub fn description() -> Value {
     })
 }
 
-fn header(name: &str, description: &str) -> Value {
-    json!({"name": name, "in": "header", "required": false, "description": description, "schema": {"type": "string"}})
+fn header(name: &str, schema: &Value, description: &str) -> Value {
+    json!({"name": name, "in": "header", "required": false, "description": description, "schema": schema})
+}
+
+fn text(longest: usize) -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": longest})
 }
 
 fn call(entry: &Entry) -> Value {
@@ -84,7 +90,8 @@ fn call(entry: &Entry) -> Value {
         "x-changes": entry.effect != Effect::Reads,
         "parameters": parameters,
         "requestBody": {
-            "required": entry.schema.get("required").is_some(),
+            // Always: its media type must be said, so that a page's form cannot send one.
+            "required": true,
             "content": {"application/json": {"schema": body(entry)}},
         },
         "responses": responses,

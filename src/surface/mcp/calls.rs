@@ -41,7 +41,7 @@ pub trait Calls: Send + Sync {
     fn let_go(&self) {}
 
     /// What the caller told beside the message, and the environment it is read in.
-    fn surroundings(&self, request: &Extensions) -> Surroundings<'_>;
+    fn surroundings<'c>(&'c self, request: &'c Extensions) -> Surroundings<'c>;
 }
 
 /// What is known of a caller apart from its message.
@@ -49,6 +49,9 @@ pub trait Calls: Send + Sync {
 pub struct Surroundings<'s> {
     /// The variables with which it started this process, where it did.
     pub environment: Option<&'s Environment>,
+    /// Name and version of its program, as it tells the network. A message of a protocol with a handshake does not say
+    /// them, and over the network no handshake is kept.
+    pub program: Option<(&'s str, &'s str)>,
     /// What it said in so many words, or as the name of its program.
     pub told: Observed,
 }
@@ -108,8 +111,8 @@ impl Calls for Opening {
         }
     }
 
-    fn surroundings(&self, _: &Extensions) -> Surroundings<'_> {
-        Surroundings { environment: Some(&self.environment), told: Observed::default() }
+    fn surroundings<'c>(&'c self, _: &'c Extensions) -> Surroundings<'c> {
+        Surroundings { environment: Some(&self.environment), ..Surroundings::default() }
     }
 }
 

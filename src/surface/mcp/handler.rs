@@ -85,7 +85,7 @@ impl Handler {
         let tasks: Vec<Uuid> = wishes.iter().filter_map(|wish| wish.task.map(|(task, _)| task)).collect();
         if !tasks.is_empty() {
             let states = self.subscriptions()?.states(tasks).await;
-            let states = states.map_err(|refusal| resources::error_of(&refusal))?;
+            let states = states.map_err(|refusal| subscriptions::error_of(&refusal))?;
             for (task, state) in wishes.iter_mut().filter_map(|wish| wish.task.as_mut()) {
                 *state = states.get(task).copied();
             }
@@ -94,11 +94,15 @@ impl Handler {
     }
 
     fn observed(&self, context: &RequestContext<RoleServer>) -> Observed {
-        let client = context.client_info();
-        let client = client.as_ref().map(|client| (client.name.as_str(), client.version.as_str()));
         let around = self.calls.surroundings(&context.extensions);
-        let seen = observe(client, &context.meta, around.environment);
-        seen.or(around.told)
+        // Where no handshake is kept, the library puts its own name in the place of one that this message does not say.
+        let is_kept = around.environment.is_some();
+        let named = if is_kept { context.client_info() } else { context.meta.client_info() };
+        if let (None, Some(program)) = (&named, around.program) {
+            return around.told.or(observe(Some(program), &context.meta, None));
+        }
+        let client = named.as_ref().map(|client| (client.name.as_str(), client.version.as_str()));
+        observe(client, &context.meta, around.environment).or(around.told)
     }
 
     async fn run(
@@ -300,7 +304,8 @@ impl ServerHandler for Handler {
             let result = serde_json::to_value(result);
             return result.map(CustomResult).map_err(|_| ErrorData::internal_error("the answer cannot be sent", None));
         }
-        if KNOWN.contains(&request.method.as_str()) {
+        let of_its_era = if is_modern(&context) { &KNOWN_MODERN[..] } else { &KNOWN_LEGACY };
+        if KNOWN.iter().chain(of_its_era).any(|known| *known == request.method) {
             let message = format!("Invalid params: {} was sent with parameters of another form", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -323,10 +328,14 @@ fn unwrapped(arguments: Value) -> Value {
     parsed.filter(Value::is_object).unwrap_or(arguments)
 }
 
-/// The methods that are served.
-const KNOWN: [&str; 12] = [
-    "initialize",
-    "server/discover",
+/// The methods that went with 2026-07-28.
+const KNOWN_LEGACY: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+
+/// The methods that came with it.
+const KNOWN_MODERN: [&str; 2] = ["server/discover", "subscriptions/listen"];
+
+/// The methods that are served in every era.
+const KNOWN: [&str; 7] = [
     "tools/list",
     "tools/call",
     "prompts/list",
@@ -334,7 +343,4 @@ const KNOWN: [&str; 12] = [
     "resources/list",
     "resources/templates/list",
     "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "subscriptions/listen",
 ];

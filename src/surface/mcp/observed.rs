@@ -10,9 +10,9 @@ use crate::domain::secret;
 use crate::domain::session::{Observed, session_ref_problem};
 
 /// The longest name, version or model that is believed, in characters.
-const WORD_MAX: usize = 80;
+pub const WORD_MAX: usize = 80;
 /// The longest name with its version.
-const PROGRAM_MAX: usize = 2 * WORD_MAX + 1;
+pub const PROGRAM_MAX: usize = 2 * WORD_MAX + 1;
 
 /// A client that is known: how its programs call themselves and where they say more.
 struct Client {

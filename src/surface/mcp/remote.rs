@@ -89,8 +89,8 @@ impl Calls for Remote {
         None
     }
 
-    fn surroundings(&self, _: &Extensions) -> Surroundings<'_> {
-        Surroundings { environment: Some(&self.environment), told: Observed::default() }
+    fn surroundings<'c>(&'c self, _: &'c Extensions) -> Surroundings<'c> {
+        Surroundings { environment: Some(&self.environment), ..Surroundings::default() }
     }
 }
 

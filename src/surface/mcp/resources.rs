@@ -87,12 +87,12 @@ async fn find(way: &Way<'_>, observed: Observed, uri: &str) -> Result<Found, Err
     }
     let address = task_address(uri).ok_or_else(|| not_found(uri))?;
     let entry = way.entries.iter().find(|entry| entry.name == READING).ok_or_else(|| not_found(uri))?;
-    if way.calls.project(way.request).await.map_err(|refusal| error_of(&refusal))? != address.project {
+    if way.calls.project(way.request).await.map_err(|refusal| error_of(&refusal, uri))? != address.project {
         return Err(not_found(uri));
     }
     let arguments = json!({"task_id": address.id, "version": address.version});
     let answer = way.calls.call(way.request, entry, observed, arguments).await;
-    let answer = answer.map_err(|refusal| error_of(&refusal))?;
+    let answer = answer.map_err(|refusal| error_of(&refusal, uri))?;
     Ok(Found::Task { answer, at_version: address.version.is_some() })
 }
 
@@ -112,7 +112,7 @@ pub async fn changing(way: &Way<'_>, observed: Observed, uri: &str) -> Result<Op
         Found::Page(_) | Found::Task { at_version: true, .. } => Ok(None),
         Found::Task { answer, .. } => {
             let id = answer["task_id"].as_str().and_then(|id| id.parse().ok());
-            id.map(Some).ok_or_else(|| error_of(&Refusal::internal(&"a task was answered without its id")))
+            id.map(Some).ok_or_else(|| error_of(&Refusal::internal(&"a task was answered without its id"), uri))
         }
     }
 }
@@ -128,14 +128,19 @@ fn task_address(uri: &str) -> Option<TaskAddress<'_>> {
 }
 
 fn not_found(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(format!("There is no resource {} here", text::quoted(uri, 120)), None)
+    missing(format!("There is no resource {} here", text::quoted(uri, 120)), uri)
+}
+
+/// The error names the address: a client that reads many at once tells them apart by it.
+fn missing(message: String, uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
 /// A refusal as a protocol error: reading a resource has no other way to fail.
-pub fn error_of(refusal: &Refusal) -> ErrorData {
+fn error_of(refusal: &Refusal, uri: &str) -> ErrorData {
     let message = refusal.to_string();
     match refusal.code {
-        Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => ErrorData::resource_not_found(message, None),
+        Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => missing(message, uri),
         _ => ErrorData::internal_error(message, None),
     }
 }

@@ -1,18 +1,18 @@
-// Reads what record.py kept, and checks that the protocol was really spoken that way.
+// Reads what the recorders kept, and checks that the protocol was really spoken that way.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 
 export const HANDSHAKE = '2025-11-25';
 export const MODERN = '2026-07-28';
+const OPENINGS = ['initialize', 'server/discover'];
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const LONGEST_GOODBYE_SECONDS = 2;
 
 /** One conversation for each server process that the record tells of. */
 export function readConversations(path) {
   const conversations = [];
-  for (const line of readFileSync(path, 'utf8').trimEnd().split('\n')) {
-    const entry = JSON.parse(line);
+  for (const entry of entriesOf(path)) {
     if (entry.start) conversations.push({ client: [], server: [], exit: undefined });
     const conversation = conversations.at(-1);
     if (entry.client !== undefined) conversation.client.push(JSON.parse(entry.client));
@@ -20,6 +20,25 @@ export function readConversations(path) {
     if (entry.exit !== undefined) conversation.exit = entry;
   }
   return conversations;
+}
+
+/** One conversation for each client that began to talk over HTTP, where nothing else holds its exchanges together. */
+export function readExchanges(path) {
+  const conversations = [];
+  for (const entry of entriesOf(path).filter(({ method }) => method === 'POST')) {
+    const message = JSON.parse(entry.client);
+    if (OPENINGS.includes(message.method)) conversations.push({ client: [], server: [], headers: [] });
+    const conversation = conversations.at(-1);
+    conversation.client.push(message);
+    conversation.headers.push(entry.headers);
+    if (entry.server) conversation.server.push(serverMessage(entry.server));
+  }
+  return conversations;
+}
+
+function entriesOf(path) {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
 }
 
 function serverMessage(line) {
@@ -72,6 +91,16 @@ export function expectModern(conversation) {
     assert.notEqual(request.method, 'initialize', 'the client fell back to the handshake of the older protocol');
     assert.equal(request.params?._meta?.[VERSION_KEY], MODERN, `protocol version of ${request.method}`);
     assert.equal(resultOf(conversation, request).resultType, 'complete', `resultType of ${request.method}`);
+  }
+}
+
+/** What HTTP says beside each message: the credential, and the protocol's version once it is agreed. */
+export function expectHeaders({ client, headers }, version) {
+  for (const [index, { method }] of client.entries()) {
+    const { authorization, 'mcp-protocol-version': spoken, 'mcp-method': named } = headers[index];
+    assert.equal(authorization, 'Bearer', `credential beside ${method}`);
+    if (method !== 'initialize') assert.equal(spoken, version, `protocol version beside ${method}`);
+    if (version === MODERN) assert.equal(named, method, 'method beside the message');
   }
 }
 

@@ -10,7 +10,9 @@ import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
 
 import job
@@ -18,6 +20,7 @@ import wire
 from expect import Unexpected, expect_equal
 from session import Session
 
+OVER_HTTP = os.environ["CLIENTS_TRANSPORT"] == "http"
 RECORDER = Path(__file__).parent.parent / "job" / "record.py"
 REQUEST_TIMEOUT_SECONDS = 30
 
@@ -44,13 +47,25 @@ async def do_the_job(profile):
 @asynccontextmanager
 async def connected(name):
     # The SDK's default mode: a server that does not know 2026-07-28 would get the older handshake, which the record shows.
-    client = Client(
-        server_parameters(name),
-        client_info=Implementation(name="python-sdk", version="2.3.0"),
-        read_timeout_seconds=REQUEST_TIMEOUT_SECONDS,
-    )
-    async with client:
-        yield Session(client)
+    async with server_of(name) as server:
+        client = Client(
+            server,
+            client_info=Implementation(name="python-sdk", version="2.3.0"),
+            read_timeout_seconds=REQUEST_TIMEOUT_SECONDS,
+        )
+        async with client:
+            yield Session(client)
+
+
+@asynccontextmanager
+async def server_of(name):
+    if not OVER_HTTP:
+        yield server_parameters(name)
+        return
+    credential = {"Authorization": f"Bearer {os.environ['CLIENTS_TOKEN']}"}
+    async with httpx2.AsyncClient(headers=credential, timeout=REQUEST_TIMEOUT_SECONDS) as http_client:
+        address = f"{os.environ['CLIENTS_RECORDER']}/{record_of(name).stem}/mcp/ledger"
+        yield streamable_http_client(address, http_client=http_client)
 
 
 def server_parameters(name):
@@ -63,14 +78,17 @@ def server_parameters(name):
 
 
 def record_of(name):
-    return Path(os.environ["CLIENTS_RECORDS"]) / f"python-{name}.jsonl"
+    return Path(os.environ["CLIENTS_RECORDS"]) / f"python-{os.environ['CLIENTS_TRANSPORT']}-{name}.jsonl"
 
 
 def expect_protocol():
     for name in ("first", "second"):
         conversation = wire.Conversation(record_of(name))
         wire.expect_modern(conversation)
-        wire.expect_clean_exit(conversation)
+        if OVER_HTTP:
+            wire.expect_modern_headers(conversation)
+        else:
+            wire.expect_clean_exit(conversation)
     second = wire.Conversation(record_of("second"))
     resume = ["server_identity", "continuity_context", "task_takeover"]
     expect_equal("the calls that a resume takes", second.tool_calls()[:3], resume)

@@ -1,4 +1,4 @@
-"""Reads what job/record.py kept, and checks that the protocol was really spoken that way."""
+"""Reads what the recorders in job/ kept, and checks that the protocol was really spoken that way."""
 
 import json
 from pathlib import Path
@@ -11,12 +11,14 @@ LONGEST_GOODBYE_SECONDS = 2.0
 
 
 class Conversation:
-    """One server process: the messages of both sides, and how it ended."""
+    """One session: the messages of both sides, and how its process ended or what stood beside its messages."""
 
     def __init__(self, path: Path):
         entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        entries = [entry for entry in entries if entry.get("method", "POST") == "POST"]
         self.client = [json.loads(entry["client"]) for entry in entries if "client" in entry]
-        self.server = [server_message(entry["server"]) for entry in entries if "server" in entry]
+        self.server = [server_message(entry["server"]) for entry in entries if entry.get("server")]
+        self.headers = [entry["headers"] for entry in entries if "headers" in entry]
         self.exit = next((entry for entry in entries if "exit" in entry), None)
 
     @property
@@ -58,6 +60,15 @@ def expect_modern(conversation):
     expect_equal("first request", discover["method"], "server/discover")
     supported = conversation.answer_to(discover)["result"]["supportedVersions"]
     expect(MODERN in supported, f"server/discover does not offer {MODERN}: {supported}")
+
+
+def expect_modern_headers(conversation):
+    """What HTTP says beside each message: the credential, the version and the method."""
+    for message, headers in zip(conversation.client, conversation.headers, strict=True):
+        method = message["method"]
+        expect_equal(f"credential beside {method}", headers.get("authorization"), "Bearer")
+        expect_equal(f"protocol version beside {method}", headers.get("mcp-protocol-version"), MODERN)
+        expect_equal("method beside the message", headers.get("mcp-method"), method)
 
 
 def expect_clean_exit(conversation):

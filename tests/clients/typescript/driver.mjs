@@ -3,20 +3,38 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport, getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { RESUME_CALLS, doTheJob } from '../job/job.mjs';
 import { sessionOver } from '../job/session.mjs';
-import { DATABASE, PROFILE, recordOf, serverCommand } from '../job/setup.mjs';
-import { expectCleanExit, expectHandshake, readConversations, toolCalls } from '../job/wire.mjs';
+import { DATABASE, OVER_HTTP, PROFILE, credential, recordOf, serverAddress, serverCommand } from '../job/setup.mjs';
+import {
+  HANDSHAKE,
+  expectCleanExit,
+  expectHandshake,
+  expectHeaders,
+  readConversations,
+  readExchanges,
+  toolCalls,
+} from '../job/wire.mjs';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const SESSIONS = ['first', 'second'];
 
 async function connect(name) {
+  const client = new Client({ name: 'typescript-sdk', version: '1.32.2' });
+  await client.connect(OVER_HTTP ? httpTransport(name) : stdioTransport(name));
+  return client;
+}
+
+function stdioTransport(name) {
   const [command, ...args] = serverCommand(recordOf('typescript', name));
   const env = { ...getDefaultEnvironment(), HEYAIRA_DATABASE: DATABASE };
-  const client = new Client({ name: 'typescript-sdk', version: '1.32.2' });
-  await client.connect(new StdioClientTransport({ command, args, env }));
-  return client;
+  return new StdioClientTransport({ command, args, env });
+}
+
+function httpTransport(name) {
+  const requestInit = { headers: { Authorization: credential() } };
+  return new StreamableHTTPClientTransport(new URL(serverAddress('typescript', name)), { requestInit });
 }
 
 /** The SDK's own methods, so that its checks of the answers run too. */
@@ -33,13 +51,15 @@ function sessionOf(client) {
 }
 
 function expectProtocol() {
+  const read = OVER_HTTP ? readExchanges : readConversations;
   for (const name of SESSIONS) {
-    const conversations = readConversations(recordOf('typescript', name));
-    assert.equal(conversations.length, 1, `server processes of the ${name} session`);
+    const conversations = read(recordOf('typescript', name));
+    assert.equal(conversations.length, 1, `conversations of the ${name} session`);
     expectHandshake(conversations[0]);
-    expectCleanExit(conversations[0]);
+    if (OVER_HTTP) expectHeaders(conversations[0], HANDSHAKE);
+    else expectCleanExit(conversations[0]);
   }
-  const calls = toolCalls(readConversations(recordOf('typescript', 'second')));
+  const calls = toolCalls(read(recordOf('typescript', 'second')));
   assert.deepEqual(calls.slice(0, RESUME_CALLS.length), RESUME_CALLS, 'the calls that a resume takes');
 }
 

@@ -128,6 +128,36 @@ fn what_is_written_carries_the_name_of_the_credential() {
     assert!(task.to_string().contains("codex 0.171.0"), "the program that the header names: {task}");
 }
 
+/// Codex 0.171 as seen on the wire: its messages do not say who it is, and no handshake is kept.
+#[test]
+fn a_client_with_a_handshake_is_known_by_its_user_agent_and_its_session_by_its_calls() {
+    let place = Place::new();
+    let served = Served::start(&place, &[]);
+    let session = "01a22847-1491-7893-b661-be39e10dd5c6";
+    let meta = json!({"threadId": session, "sessionId": session, "progressToken": 1,
+        "x-codex-turn-metadata": {"session_id": session, "thread_id": session, "model": "gpt-5.6-codex"}});
+    let cases = [
+        (Some("codex-mcp-client/0.171.0"), Some(format!("codex:{session}")), json!("codex 0.171.0")),
+        (Some("other/1.0"), None, json!("other 1.0")),
+        (None, None, json!(null)),
+    ];
+    for (number, (user_agent, owner, harness)) in cases.into_iter().enumerate() {
+        let mut client = served.client_with(&token(&place, &format!("agent {number}"), &LEDGER));
+        let context = place.write_context.as_str();
+        let made = client.api("task_create", &json!({"write_context": context, "title": "t", "summary": "s"})).json();
+        client.headers.extend(user_agent.map(|agent| ("User-Agent".to_owned(), agent.to_owned())));
+        let arguments = json!({"task_id": made["task_id"], "expected_version": 1, "write_context": context});
+        let params = json!({"name": "task_takeover", "arguments": arguments, "_meta": meta});
+        let reply = client.message("tools/call", &params, "2025-06-18").expect("an answer");
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let history = place.ask(&["task", "history", made["task_id"].as_str().expect("an id")]);
+        assert_eq!(history["versions"][0]["harness"], harness, "{history}");
+        let task = place.ask(&["task", "get", made["task_id"].as_str().expect("an id")]);
+        let owner = owner.unwrap_or_else(|| format!("agent {number}"));
+        assert_eq!(task["owner"], json!(owner), "{task}");
+    }
+}
+
 #[test]
 fn roles_bound_what_a_token_may_do() {
     let place = Place::new();

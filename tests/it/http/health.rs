@@ -32,6 +32,27 @@ fn the_description_is_served_to_everyone() {
 }
 
 #[test]
+fn the_description_says_how_long_headers_may_be_and_that_a_body_is_asked_for() {
+    let place = Place::new();
+    let served = Served::open(&place);
+    let description = heyaira::surface::http::openapi::description();
+    for (parameter, begin) in [("session", "codex:"), ("harness", ""), ("model", "")] {
+        let described = &description["components"]["parameters"][parameter];
+        let name = described["name"].as_str().expect("a header has a name");
+        let longest = usize::try_from(described["schema"]["maxLength"].as_u64().expect("a limit")).expect("a length");
+        for (length, status) in [(longest, 200), (longest + 1, 422)] {
+            let value = format!("{begin}{}", "x".repeat(length - begin.len()));
+            let headers = [("Content-Type", "application/json"), (name, value.as_str())];
+            let reply = served.client().ask("POST", "/api/ledger/task_list", &headers, "{}").expect("an answer");
+            assert_eq!(reply.status, status, "{name} of {length} characters: {reply:?}");
+        }
+    }
+    let reply = served.client().ask("POST", "/api/ledger/task_list", &[], "").expect("an answer");
+    assert_eq!(reply.status, 415, "no body");
+    assert_eq!(description["paths"]["/api/{project}/task_list"]["post"]["requestBody"]["required"], true);
+}
+
+#[test]
 fn without_its_database_it_lives_but_is_not_ready_and_comes_back_by_itself() {
     let place = Place::new();
     let served = Served::open(&place);

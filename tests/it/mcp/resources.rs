@@ -108,6 +108,7 @@ async fn what_is_not_there_is_told_in_the_code_of_the_era() {
         ] {
             let answer = wire.ask("resources/read", json!({"uri": uri})).await;
             assert_eq!(answer["error"]["code"], json!(code), "{uri}: {answer}");
+            assert_eq!(answer["error"]["data"], json!({"uri": uri}), "{answer}");
         }
     }
 }
