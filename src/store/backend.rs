@@ -173,6 +173,7 @@ impl Store {
             let _held = Held::take_within(&lock, OPENING)?;
             bring_up_to_date(&mut writer, path)?;
         }
+        keep_in_memory(&writer)?;
         file::keep_private(path)?;
         let opened = Opened::at(path);
         let queue = Arc::new(Queue::default());
@@ -503,12 +504,25 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, comm
         let _ = step(transaction, "rollback");
     }
     if std::mem::take(&mut transaction.compacts) && committed.is_ok() {
-        committed = batch(transaction, "vacuum; pragma wal_checkpoint(truncate)");
+        committed = compact(transaction);
     }
     drop(held);
     for (tell, closed) in answers {
         tell(closed.and_then(|()| committed.clone()));
     }
+}
+
+/// Writes the file anew; by way of a temporary file, as the whole database need not fit into memory.
+fn compact(transaction: &Transaction) -> Result<()> {
+    batch(transaction, "pragma temp_store = file")?;
+    let compacted = batch(transaction, "vacuum; pragma wal_checkpoint(truncate)");
+    keep_in_memory(transaction).and(compacted)
+}
+
+/// Has the pages that a savepoint changes kept in memory. A group of writes has one for each, and what they hold would
+/// else be copied to files outside the folder of the database.
+fn keep_in_memory(transaction: &Transaction) -> Result<()> {
+    batch(transaction, "pragma temp_store = memory")
 }
 
 fn refuse_waiting(queue: &Queue, refusal: &Refusal) {
