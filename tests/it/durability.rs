@@ -149,12 +149,22 @@ fn a_write_that_is_sent_again_after_a_kill_is_recognised_by_its_key() {
     assert_eq!(place.ask(&["task", "get", &task])["version"], 2, "written once");
 }
 
-/// The system calls of a traced server in order: flushes, and answers that acknowledge a write.
+/// The system calls of a traced server in order: flushes, temporary files, and answers that acknowledge a write.
 fn traced(place: &Place, calls: impl FnOnce(&mut Server)) -> Vec<&'static str> {
     let record = place.folder.path().join("trace");
     let mut command = Command::new("strace");
     place.dress(&mut command);
-    command.args(["-f", "-qq", "-s", "65536", "-e", "trace=fdatasync,fsync,write,writev", "-e", "signal=none", "-o"]);
+    command.args([
+        "-f",
+        "-qq",
+        "-s",
+        "65536",
+        "-e",
+        "trace=fdatasync,fsync,openat,write,writev",
+        "-e",
+        "signal=none",
+        "-o",
+    ]);
     command.arg(&record).arg(crate::program::HEYAIRA).args(["mcp", "--project", "ledger"]);
     let mut server = Server::start(command, &place.write_context);
     calls(&mut server);
@@ -163,12 +173,15 @@ fn traced(place: &Place, calls: impl FnOnce(&mut Server)) -> Vec<&'static str> {
     text.lines().flat_map(events).collect()
 }
 
-/// What one line of the record says: a flush that has returned, or the answers that one write holds.
+/// What one line of the record says: a flush that has returned, a temporary file, or the answers that one write holds.
 fn events(line: &str) -> Vec<&'static str> {
     let call = line.split_whitespace().nth(1).unwrap_or_default();
     let flush = ["fdatasync(", "fsync("].iter().any(|name| call.starts_with(name)) || line.contains("sync resumed>");
     if flush && line.contains("= 0") {
         return vec!["flush"];
+    }
+    if call.starts_with("openat(") && ["O_TMPFILE", "etilqs_"].iter().any(|sign| line.contains(sign)) {
+        return vec!["temporary file"];
     }
     let writes = call.starts_with("write(1,") || call.starts_with("writev(1,");
     vec!["answer"; if writes { line.matches("changed_fields").count() } else { 0 }]
@@ -197,7 +210,10 @@ fn a_group_of_writes_is_flushed_before_its_first_answer() {
     let place = Place::new();
     let tasks: Vec<String> = (0..20).map(|number| place.task(&format!("task {number}"))).collect();
     let (alone, together) = tasks.split_first().expect("tasks");
-    let written = |task: &String| json!({"task_id": task, "expected_version": 1, "summary": "written"});
+    // Long enough that the pages of one write do not fit into what is kept in memory anyway.
+    let long = "many words that differ ".repeat(4_000);
+    let written =
+        |task: &String| json!({"task_id": task, "expected_version": 1, "summary": "written", "description": long});
     let events = traced(&place, |server| {
         // The first write of a log flushes it in any mode; only what comes after tells.
         server.call("task_update", written(alone)).expect("accepted");
@@ -211,6 +227,7 @@ fn a_group_of_writes_is_flushed_before_its_first_answer() {
     let answers = events.iter().filter(|event| **event == "answer").count();
     println!("19 writes at once: {} flushes", events.len() - answers - 1);
     assert_eq!(answers, 20, "{events:?}");
+    assert!(!events.contains(&"temporary file"), "stored text outside the folder: {events:?}");
     let after_first = events.iter().skip_while(|event| **event != "answer").nth(1);
     assert_eq!(after_first, Some(&"flush"), "{events:?}");
 }
