@@ -19,16 +19,18 @@ use crate::surface::http::{Server, api, gate, health, mcp, openapi};
 pub fn router(server: &Arc<Server>) -> Router {
     let messages = mcp::messages(server);
     let mcp = any(mcp::message).with_state((Arc::clone(server), messages));
-    Router::new()
+    let router = Router::new()
         .route("/mcp/{project}", mcp)
         .route("/api/{project}/{tool}", any(api::call))
         .route("/healthz", get(health::alive).fallback(only_get))
         .route("/readyz", get(health::ready).fallback(only_get))
         .route("/openapi.json", get(openapi::served).fallback(only_get))
         .fallback(async || unknown_address().into_response())
-        .layer(pages(&server.settings.origins))
-        .layer(from_fn_with_state(Arc::clone(server), gate::pass))
-        .with_state(Arc::clone(server))
+        .with_state(Arc::clone(server));
+    // Without such pages nobody pays for asking.
+    let origins = &server.settings.origins;
+    let router = if origins.is_empty() { router } else { router.layer(pages(origins)) };
+    router.layer(from_fn_with_state(Arc::clone(server), gate::pass))
 }
 
 /// What browsers ask before they let a page of another origin call: only the origins that the owner named are told yes.
