@@ -20,7 +20,7 @@ pub fn words(text: &str) -> Vec<String> {
 }
 
 /// Calls `take` with each word, until it answers false.
-fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
+pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     let mut word = String::new();
     let mut end = |word: &mut String| {
         let goes_on = word.is_empty() || take(word);

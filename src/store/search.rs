@@ -3,7 +3,7 @@
 
 use crate::domain::memory::Memory;
 use crate::domain::task::{Content, Task};
-use crate::domain::words::{Phrase, Query, words};
+use crate::domain::words::{Phrase, Query, each_word, words};
 use crate::error::Result;
 use crate::store::backend::Transaction;
 use crate::store::cell::Cell;
@@ -141,13 +141,17 @@ pub async fn forget_project(transaction: &mut Transaction, project_id: i64) -> R
     Ok(())
 }
 
+/// The entry of an index: this is most of what a write costs, so no word is copied twice.
 fn prepared<'p>(project_id: i64, parts: impl Iterator<Item = &'p str>) -> Cell {
+    let prefix = indexed(project_id, "");
     let mut text = String::new();
     for part in parts {
-        for word in words(part) {
-            text.push_str(&indexed(project_id, &word));
+        each_word(part, |word| {
+            text.push_str(&prefix);
+            text.push_str(word);
             text.push(' ');
-        }
+            true
+        });
         text.push_str(BETWEEN);
     }
     text.into()
