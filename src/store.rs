@@ -17,3 +17,4 @@ pub mod token;
 pub mod verify;
 pub mod version;
 pub mod watch;
+mod writer;

@@ -4,7 +4,7 @@
 //! The interface is async so that a second backend can wait on a network. On `SQLite` no future ever waits:
 //! readers poll it inline, the writer thread polls a batch of them inside one transaction.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
@@ -19,12 +19,11 @@ use crate::error::{Code, Refusal, Result};
 use crate::store::cell::{Cell, Row};
 use crate::store::file::Opened;
 use crate::store::queue::{Queue, lock};
+use crate::store::writer::{Files, Held, keep_in_memory, write_for_ever};
 use crate::store::{file, migration};
 
 /// The oldest `SQLite` that does not corrupt a WAL reset with several connections (fixed in 3.51.3).
 const SQLITE_MINIMUM: i32 = 3_051_003;
-/// How many waiting writes one transaction takes at most.
-const GROUP_LIMIT: usize = 256;
 /// How long the end of the store waits for what is being written.
 const CLOSING: Duration = Duration::from_millis(250);
 /// How long opening waits for another process that is setting the same database up.
@@ -37,17 +36,64 @@ pub struct Transaction {
     connection: Connection,
     /// True if the file is to be written anew after the commit, without what was removed.
     compacts: bool,
+    /// Statements that are run once for the whole group, before its commit.
+    put_off: Vec<(&'static str, Vec<Cell>)>,
+    /// How many of them were run already, for a write that needed them.
+    done: usize,
+}
+
+/// How far a transaction is with the statements that are put off.
+#[derive(Clone, Copy, Default)]
+pub(super) struct PutOff {
+    statements: usize,
+    done: usize,
 }
 
 #[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Transaction {
     fn new(connection: Connection) -> Self {
-        Self { connection, compacts: false }
+        Self { connection, compacts: false, put_off: Vec::new(), done: 0 }
     }
 
     /// Has the file written anew after the commit, so that removed text is not left in its free pages.
     pub fn compact_after_commit(&mut self) {
         self.compacts = true;
+    }
+
+    /// True if that was asked for since the last time.
+    pub(super) fn compacts(&mut self) -> bool {
+        std::mem::take(&mut self.compacts)
+    }
+
+    /// Runs a statement before the commit, after all other writes of the group; what this write reads later does not
+    /// see it. The full-text index writes what it gathered at every savepoint, which is most of the cost of a write.
+    pub fn execute_at_commit(&mut self, sql: &'static str, values: Vec<Cell>) {
+        self.put_off.push((sql, values));
+    }
+
+    /// What is put off now, to be gone back to if the write that begins is undone.
+    pub(super) fn put_off(&self) -> PutOff {
+        PutOff { statements: self.put_off.len(), done: self.done }
+    }
+
+    /// Goes back to what was put off then.
+    pub(super) fn undo_to(&mut self, then: PutOff) {
+        self.put_off.truncate(then.statements);
+        self.done = then.done;
+    }
+
+    /// Runs what is put off, now.
+    pub async fn catch_up(&mut self) -> Result<()> {
+        while let Some((sql, values)) = self.put_off.get(self.done).cloned() {
+            self.execute(sql, &values).await?;
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    /// False once there is no open transaction: committed, rolled back, or taken away by a failure of the storage.
+    pub(super) fn is_open(&self) -> bool {
+        !self.connection.is_autocommit()
     }
 
     /// All rows of a query.
@@ -362,12 +408,13 @@ fn bring_up_to_date(transaction: &mut Transaction, path: &Path) -> Result<()> {
     applied.and(closed)
 }
 
-fn batch(transaction: &Transaction, sql: &str) -> Result<()> {
+/// Runs several statements without values.
+pub(super) fn batch(transaction: &Transaction, sql: &str) -> Result<()> {
     transaction.connection.execute_batch(sql).map_err(|error| translate(&error))
 }
 
 /// One step of a transaction's life, prepared once.
-fn step(transaction: &Transaction, sql: &str) -> Result<()> {
+pub(super) fn step(transaction: &Transaction, sql: &str) -> Result<()> {
     let run = || transaction.connection.prepare_cached(sql)?.execute([]);
     run().map(drop).map_err(|error| translate(&error))
 }
@@ -414,124 +461,8 @@ impl Drop for Inner {
     }
 }
 
-/// The file lock that processes queue up for, fairly; `SQLite`'s own waiting starves some of them for seconds.
-struct Held<'f>(&'f File);
-
-impl<'f> Held<'f> {
-    fn take(file: &'f File) -> Result<Self> {
-        file.lock().map_err(|error| unavailable(format!("the lock beside the database cannot be taken: {error}")))?;
-        Ok(Self(file))
-    }
-
-    /// For the one moment before there is a writer that could be waited for: asks again and again.
-    fn take_within(file: &'f File, patience: Duration) -> Result<Self> {
-        let until = Instant::now() + patience;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(unavailable("another process holds the lock beside the database".to_owned()));
-                }
-                Err(TryLockError::Error(error)) => {
-                    return Err(unavailable(format!("the lock beside the database cannot be taken: {error}")));
-                }
-            }
-        }
-    }
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        let _ = self.0.unlock();
-    }
-}
-
-/// The file that is written, and the lock beside it.
-struct Files {
-    lock: File,
-    opened: Opened,
-}
-
-fn write_for_ever(queue: &Queue, mut transaction: Transaction, files: &Files, commits: &watch::Sender<u64>) {
-    while queue.wait() {
-        write_group(queue, &mut transaction, files, commits);
-    }
-}
-
-/// Commits what is waiting in one transaction: a savepoint for each write, all answers after the commit.
-fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, commits: &watch::Sender<u64>) {
-    let Files { lock: lock_file, opened } = files;
-    let begin = |held| opened.check().and_then(|()| step(transaction, "begin immediate")).map(|()| held);
-    let held = match Held::take(lock_file).and_then(begin) {
-        Ok(held) => held,
-        Err(refusal) => {
-            refuse_waiting(queue, &refusal);
-            return;
-        }
-    };
-    let mut answers = Vec::new();
-    let mut committed = Ok(());
-    let mut written = false;
-    while answers.len() < GROUP_LIMIT
-        && let Some(write) = queue.take()
-    {
-        let (accepted, tell) = match step(transaction, "savepoint one") {
-            Ok(()) => write.run(transaction),
-            Err(refusal) => {
-                write.refuse(refusal);
-                continue;
-            }
-        };
-        let undone = if accepted { Ok(()) } else { step(transaction, "rollback to one") };
-        let closed = undone.and_then(|()| step(transaction, "release one"));
-        written |= accepted;
-        answers.push((tell, closed));
-        // A full disk or a failed read takes the whole transaction away, the earlier writes of the group with it.
-        if transaction.connection.is_autocommit() {
-            committed = Err(unavailable("the storage failed during this write".to_owned()));
-            break;
-        }
-    }
-    if written && committed.is_ok() {
-        // A file that was taken away in the meantime was committed to, and still nobody will ever read it.
-        committed = step(transaction, "commit").and_then(|()| opened.check());
-        commits.send_modify(|count| *count = count.wrapping_add(1));
-    }
-    if !transaction.connection.is_autocommit() {
-        let _ = step(transaction, "rollback");
-    }
-    if std::mem::take(&mut transaction.compacts) && committed.is_ok() {
-        committed = compact(transaction);
-    }
-    drop(held);
-    for (tell, closed) in answers {
-        tell(closed.and_then(|()| committed.clone()));
-    }
-}
-
-/// Writes the file anew; by way of a temporary file, as the whole database need not fit into memory.
-fn compact(transaction: &Transaction) -> Result<()> {
-    batch(transaction, "pragma temp_store = file")?;
-    let compacted = batch(transaction, "vacuum; pragma wal_checkpoint(truncate)");
-    keep_in_memory(transaction).and(compacted)
-}
-
-/// Has the pages that a savepoint changes kept in memory. A group of writes has one for each, and what they hold would
-/// else be copied to files outside the folder of the database.
-fn keep_in_memory(transaction: &Transaction) -> Result<()> {
-    batch(transaction, "pragma temp_store = memory")
-}
-
-fn refuse_waiting(queue: &Queue, refusal: &Refusal) {
-    while let Some(write) = queue.take() {
-        write.refuse(refusal.clone());
-    }
-}
-
-fn unavailable(message: String) -> Refusal {
+/// Nothing was written, and a moment later it may be.
+pub(super) fn unavailable(message: String) -> Refusal {
     Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 1 second.")
         .with("retry_after_seconds", 1)
 }

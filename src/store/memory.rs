@@ -77,7 +77,7 @@ pub async fn insert(transaction: &mut Transaction, new: &Memory, origin: &Origin
         origin.fingerprint.into(),
     ];
     if let Some(row) = transaction.row(sql, &values).await? {
-        search::index_memory(transaction, origin.project_id, row.integer(0)?, new).await?;
+        search::index_memory(transaction, origin.project_id, row.integer(0)?, new);
         if let Some(old) = &new.supersedes {
             let sql =
                 "update memory set superseded_by = ?3, fingerprint = null where project_id = ?1 and memory_id = ?2";

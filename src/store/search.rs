@@ -101,19 +101,19 @@ pub fn task_text(content: &Content) -> Vec<&str> {
 }
 
 /// Puts a task's present words into the index.
-pub async fn index_task(transaction: &mut Transaction, project_id: i64, key: i64, task: &Task) -> Result<()> {
+pub fn index_task(transaction: &mut Transaction, project_id: i64, key: i64, task: &Task) {
     let id = task.task_id.to_string();
     let parts = [id.as_str()].into_iter().chain(task_text(&task.content));
     let sql = "insert or replace into task_words (rowid, words) values (?1, ?2)";
-    transaction.execute(sql, &[key.into(), prepared(project_id, parts)]).await.map(drop)
+    transaction.execute_at_commit(sql, vec![key.into(), prepared(project_id, parts)]);
 }
 
 /// Puts a memory's words into the index.
-pub async fn index_memory(transaction: &mut Transaction, project_id: i64, key: i64, memory: &Memory) -> Result<()> {
+pub fn index_memory(transaction: &mut Transaction, project_id: i64, key: i64, memory: &Memory) {
     let tags = memory.tags.join("\n");
     let parts = [memory.memory_id.as_str(), &memory.summary, &memory.body, &tags];
     let sql = "insert or replace into memory_words (rowid, words) values (?1, ?2)";
-    transaction.execute(sql, &[key.into(), prepared(project_id, parts.into_iter())]).await.map(drop)
+    transaction.execute_at_commit(sql, vec![key.into(), prepared(project_id, parts.into_iter())]);
 }
 
 /// True if the start of a task's present title is found under its key; for checks.
@@ -131,6 +131,8 @@ pub async fn finds_title(transaction: &mut Transaction, project_id: i64, task: &
 
 /// Takes all words of a project out of the index.
 pub async fn forget_project(transaction: &mut Transaction, project_id: i64) -> Result<()> {
+    // What other writes of the group still have to put into the index would else come back after this.
+    transaction.catch_up().await?;
     let statements = [
         "delete from task_words where rowid in (select task_key from task where project_id = ?1)",
         "delete from memory_words where rowid in (select memory_key from memory where project_id = ?1)",

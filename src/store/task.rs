@@ -200,7 +200,8 @@ pub async fn insert(transaction: &mut Transaction, project_id: i64, new: &Task) 
     count(transaction, project_id, new.content.status, 1).await?;
     save_tags(transaction, project_id, new, &[]).await?;
     save_dependencies(transaction, new, &[]).await?;
-    search::index_task(transaction, project_id, key, new).await
+    search::index_task(transaction, project_id, key, new);
+    Ok(())
 }
 
 /// Writes `after` over `before`, if the stored version is still `before`'s: one compare-and-set statement.
@@ -238,7 +239,7 @@ pub async fn save(transaction: &mut Transaction, project_id: i64, before: &Task,
     }
     let same_text = search::task_text(&before.content) == search::task_text(&after.content);
     if !same_text || before.content.tags != after.content.tags {
-        search::index_task(transaction, project_id, row.integer(0)?, after).await?;
+        search::index_task(transaction, project_id, row.integer(0)?, after);
     }
     Ok(true)
 }

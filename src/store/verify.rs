@@ -101,7 +101,7 @@ fn differing(present: &Task, replayed: &Content) -> String {
 }
 
 /// What can be wrong between tables: the words behind the number, and the query that counts.
-const TABLE_CHECKS: [(&str, &str); 16] = [
+const TABLE_CHECKS: [(&str, &str); 18] = [
     (
         "counts by status differ from the tasks in a project",
         "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
@@ -155,6 +155,14 @@ const TABLE_CHECKS: [(&str, &str); 16] = [
     (
         "memories are missing from the word index",
         "select count(*) from memory m where not exists (select 1 from memory_words w where w.rowid = m.memory_key)",
+    ),
+    (
+        "entries of the word index belong to no task",
+        "select count(*) from task_words w where not exists (select 1 from task t where t.task_key = w.rowid)",
+    ),
+    (
+        "entries of the word index belong to no memory",
+        "select count(*) from memory_words w where not exists (select 1 from memory m where m.memory_key = w.rowid)",
     ),
     (
         "superseded memories name a successor that is not there",

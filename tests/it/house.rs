@@ -214,6 +214,11 @@ impl House {
         self.runtime.block_on(future)
     }
 
+    /// The database.
+    pub(crate) fn store(&self) -> &Store {
+        &self.service.store
+    }
+
     /// Something written directly, as an importer would.
     pub(crate) fn write<T: Send + 'static>(&self, work: impl Work<T>) -> T {
         let written = self.block_on(self.service.store.write(Instant::now() + self.service.deadline, work));

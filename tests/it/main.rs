@@ -10,6 +10,7 @@ mod docs;
 mod durability;
 mod end_to_end;
 mod ground;
+mod group;
 mod handoff;
 mod history;
 mod house;

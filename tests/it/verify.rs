@@ -2,7 +2,7 @@
 
 use crate::program::Place;
 
-const FAULTS: [(&str, &str); 20] = [
+const FAULTS: [(&str, &str); 22] = [
     ("delete from task_version where version = 2", "its history has"),
     ("update task set version = 9", "its history has"),
     ("update task set title = 'other'", "does not replay to the present in title"),
@@ -19,6 +19,8 @@ const FAULTS: [(&str, &str); 20] = [
     ("update task_count set tasks = tasks + 1", "counts by status"),
     ("delete from task_words", "missing from the word index"),
     ("delete from memory_words", "missing from the word index"),
+    ("insert into task_words (rowid, words) values (9999, '1pstray')", "belong to no task"),
+    ("insert into memory_words (rowid, words) values (9999, '1pstray')", "belong to no memory"),
     ("update memory set kind = 'rumour'", "unknown kind"),
     (
         "insert into token (name, hash, project_id, role, created_by, created_at) \
