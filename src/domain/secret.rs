@@ -57,7 +57,8 @@ fn refuse_in(field: &str, value: &Value) -> Result<()> {
     }
 }
 
-fn refuse_text(field: &str, text: &str) -> Result<()> {
+/// Refuses a text that holds one of them; `field` says where it stands.
+pub fn refuse_text(field: &str, text: &str) -> Result<()> {
     for sort in &SORTS {
         if let Some(start) = (sort.find)(text) {
             let before = &text[..start];

@@ -21,6 +21,8 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::prelude::*;
 
 use crate::config::{Config, SystemClock};
 use crate::domain::session::{Observed, session_ref_problem};
@@ -49,8 +51,10 @@ const LOGGED: &str = "error,heyaira::surface::http=info,heyaira::surface::cli::s
 fn start_logging() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));
     // The protocol library logs whole messages, and messages hold what clients and tasks say.
-    let filter = ["rmcp=off"].iter().filter_map(|word| word.parse().ok()).fold(filter, EnvFilter::add_directive);
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    // A directive against it would give way to a longer one, such as rmcp::service=trace.
+    let silent = filter_fn(|of| !of.target().starts_with("rmcp"));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let _ = tracing_subscriber::registry().with(filter).with(silent).with(lines).try_init();
     // A panic is caught and logged where it happens, once.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Arg, ArgAction, ArgMatches};
+use http::Uri;
+use http::uri::Authority;
 use serde_json::json;
 
 use crate::error::{Code, Refusal, Result};
@@ -85,12 +87,35 @@ fn http(address: SocketAddr, project: &str) -> String {
 pub fn settings(matches: &ArgMatches, auth: Auth) -> Result<Settings> {
     let listen = matches.get_one::<String>("listen").map_or(LISTEN, String::as_str);
     let listen = listen.parse::<SocketAddr>().map_err(|_| {
-        let shown = crate::domain::text::quoted(listen, 60);
+        let shown = shown(listen);
         Refusal::argument(format!("listen {shown} is no address with a port, such as {LISTEN} or [::1]:7420"))
     })?;
-    let list = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
+    let list = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
     let (hosts, origins) = (list("allow-host"), list("allow-origin"));
+    check_names(&hosts, &origins)?;
     Ok(Settings { listen, auth, hosts, origins, limits: limits::limits(matches) })
+}
+
+/// Refuses names that no request can have: allowed in vain, they would keep out whom the owner means to let in.
+fn check_names(hosts: &[String], origins: &[String]) -> Result<()> {
+    let is_host = |host: &String| host.parse::<Authority>().is_ok_and(|found| found.host() == host);
+    let is_origin = |origin: &String| {
+        let uri = origin.trim_end_matches('/').parse::<Uri>().ok();
+        let bare = |uri: &Uri| uri.path() == "/" && uri.query().is_none() && uri.authority().is_some();
+        uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && bare(&uri))
+    };
+    let host = hosts.iter().find(|host| !is_host(host)).map(|host| {
+        format!("allow-host {} is no name of a host, such as heyaira.example.org, without scheme and port", shown(host))
+    });
+    let origin = origins.iter().find(|origin| !is_origin(origin)).map(|origin| {
+        format!("allow-origin {} is no origin, such as https://tasks.example.org; each is named", shown(origin))
+    });
+    let problems: Vec<String> = host.into_iter().chain(origin).collect();
+    if problems.is_empty() { Ok(()) } else { Err(Refusal::argument(problems.join(". "))) }
+}
+
+fn shown(name: &str) -> String {
+    crate::domain::text::quoted(name, 60)
 }
 
 /// A server whose port is taken and whose database is open.

@@ -10,6 +10,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
 use crate::domain::project::slug_problem;
+use crate::domain::secret;
 use crate::domain::session::{Observed, session_ref_problem};
 use crate::domain::text::{length, quoted};
 use crate::domain::token::{self, Role};
@@ -177,12 +178,17 @@ fn key(headers: &HeaderMap) -> Result<Option<String>> {
         Some(key) if key.trim().is_empty() || length(key) > KEY_MAX => {
             Err(unreadable(KEY, &format!("is empty or longer than {KEY_MAX} characters")))
         }
-        _ => Ok(key),
+        Some(key) => secret::refuse_text(&format!("header {KEY}"), key).map(|()| Some(key.clone())),
+        None => Ok(None),
     }
 }
 
 fn session(headers: &HeaderMap, name: &str) -> Result<Option<String>> {
     let given = header(headers, name)?.map(Cow::into_owned);
+    if let Some(given) = &given {
+        // It is stored with what is written; among the arguments it would be refused.
+        secret::refuse_text(&format!("header {name}"), given)?;
+    }
     match given.as_deref().and_then(session_ref_problem) {
         Some(problem) => Err(unreadable(name, &problem)),
         None => Ok(given),

@@ -14,7 +14,7 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use http_body_util::Full;
-use rmcp::model::Extensions;
+use rmcp::model::{Extensions, ProtocolVersion};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
@@ -142,6 +142,8 @@ async fn answered(
         StatusCode::NOT_ACCEPTABLE => return Err(not_acceptable()),
         StatusCode::UNSUPPORTED_MEDIA_TYPE if said_json => no_message(&whole.bytes),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => return Err(not_json()),
+        // A line of the library's own, which says to nobody what to do.
+        StatusCode::BAD_REQUEST if !response.headers().contains_key(CONTENT_TYPE) => return Err(unknown_version()),
         _ => response.map(Body::new),
     };
     let is_stream = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
@@ -172,6 +174,13 @@ fn not_json() -> Denied {
     let message = "the body is not said to be JSON";
     let next = "Send the header Content-Type: application/json. Nothing was written.";
     Denied::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, next)
+}
+
+fn unknown_version() -> Denied {
+    let known: Vec<String> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ToString::to_string).collect();
+    let message = "the header MCP-Protocol-Version names no version that is served";
+    let next = format!("Send one of {}, as initialize or server/discover told. Nothing was written.", known.join(", "));
+    Denied::invalid(StatusCode::BAD_REQUEST, message, next)
 }
 
 /// The answer to a body that is no message.

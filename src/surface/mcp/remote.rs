@@ -142,6 +142,7 @@ impl Shared {
     fn exchange(&self, call: &Call<'_>, key: Option<&Key>) -> Result<Outcome> {
         let deadline = Instant::now() + PATIENCE;
         let mut lost = None;
+        let mut since = None;
         let mut unreached = None;
         for pause in PAUSES {
             let left = deadline.saturating_duration_since(Instant::now() + pause);
@@ -155,9 +156,15 @@ impl Shared {
                 Outcome::Answered(answer, session) if lost.is_some() && key.is_some_and(|key| key.fresh) => {
                     return Ok(Outcome::Answered(first_answer(answer), session));
                 }
+                // What is said of a later sending says nothing of one that was lost.
+                Outcome::Refused(refusal) if lost.is_some() && key.is_some() && !settles(refusal.code) => {
+                    since = Some(format!("sent again it was refused, {}: {}", refusal.code.as_str(), refusal.message));
+                }
+                Outcome::Stranger(reason) if lost.is_some() && key.is_some() => since = Some(reason),
                 known => return Ok(known),
             }
         }
+        let lost = lost.map(|reason| since.map_or_else(|| reason.clone(), |since| format!("{reason}, and {since}")));
         // Once a sending was lost, a later one that did not arrive says nothing of it.
         let unreached = unreached.unwrap_or_else(|| "no answer came in time".to_owned());
         Ok(lost.map_or(Outcome::Unreached(unreached), Outcome::Lost))
@@ -224,6 +231,20 @@ impl Shared {
                     as a proxy that asks for a sign-in.";
         self.unavailable(message, next.to_owned())
     }
+}
+
+/// True for a refusal that is made only after the server has looked for the answer of an earlier sending, or that meets
+/// every sending of the same call.
+const fn settles(code: Code) -> bool {
+    matches!(
+        code,
+        Code::VersionConflict
+            | Code::AmbiguousId
+            | Code::InvalidArgument
+            | Code::TooLarge
+            | Code::SecretRefused
+            | Code::NotAllowed
+    )
 }
 
 /// An answer as it was when it was lost: nobody but this process has called twice.

@@ -89,6 +89,40 @@ fn a_write_without_any_answer_is_told_so_and_the_same_call_later_is_no_second_on
     assert_once(&place, &task);
 }
 
+/// A refusal of the second sending is about that one: the first may have been carried out.
+#[test]
+fn what_is_refused_after_an_answer_was_lost_is_not_told_as_not_written_and_is_done_once() {
+    let refusals = [("503 Service Unavailable", "unavailable"), ("401 Unauthorized", "unauthenticated")];
+    for (status, code) in refusals {
+        let place = Place::new();
+        let served = Served::open(&place);
+        let broken = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&broken);
+        let body = json!({"error": {"code": code, "message": "later", "next": "Nothing was written.", "details": {}}});
+        let answer = Front::json(status, &body);
+        let lost = AtomicBool::new(false);
+        let front = Front::new(&served.address, move |_, _| match seen.load(Ordering::SeqCst) {
+            true if lost.swap(true, Ordering::SeqCst) => Act::Answer(answer.clone()),
+            true => Act::Lose,
+            false => {
+                lost.store(false, Ordering::SeqCst);
+                Act::Pass
+            }
+        });
+        let mut bridge = bridge(&front.address, &place);
+        let task = place.task("Import");
+        for (tool, arguments) in writes(&task) {
+            broken.store(true, Ordering::SeqCst);
+            let refused = bridge.call(tool, arguments.clone()).expect_err("no answer");
+            assert!(refused.contains("the call may have been carried out"), "{tool}: {refused}");
+            assert!(refused.contains(code) && !refused.contains("Nothing was written"), "{tool}: {refused}");
+            broken.store(false, Ordering::SeqCst);
+            assert_eq!(bridge.call(tool, arguments).expect("the first answer")["replayed"], true, "{tool}");
+        }
+        assert_once(&place, &task);
+    }
+}
+
 #[test]
 fn a_server_that_goes_and_comes_back_is_found_again() {
     let place = Place::new();

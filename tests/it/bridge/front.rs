@@ -50,6 +50,15 @@ impl Front {
         })
     }
 
+    /// An answer of JSON with this status.
+    pub fn json(status: &str, body: &serde_json::Value) -> String {
+        let body = body.to_string();
+        let length = body.len();
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )
+    }
+
     /// How many requests came.
     pub fn requests(&self) -> usize {
         self.requests.load(Ordering::SeqCst)

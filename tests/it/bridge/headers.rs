@@ -68,6 +68,29 @@ fn only_a_bridge_is_told_of_its_connection_and_answered_as_an_agent() {
     assert_eq!(reply.code(), "invalid_argument");
 }
 
+/// What a header names is stored with what is written, as an owner, in the history, with a key.
+#[test]
+fn our_own_secrets_are_refused_in_headers_that_are_stored() {
+    let place = Place::new();
+    let served = Served::open(&place);
+    let mut client = served.client();
+    let task = place.task("Import");
+    let takeover = json!({"task_id": task, "expected_version": 1, "write_context": place.write_context});
+    for secret in [format!("hya_{}", "A".repeat(43)), place.write_context.clone()] {
+        let label = format!("label:{secret}");
+        for headers in [
+            vec![("HeyAira-Session", label.as_str())],
+            vec![("HeyAira-Connection", "abc123"), ("HeyAira-Named-Session", label.as_str())],
+            vec![("HeyAira-Session", "label:one"), ("Idempotency-Key", secret.as_str())],
+        ] {
+            let reply = ask(&mut client, &headers, "task_takeover", &takeover);
+            assert_eq!(reply.code(), "secret_refused", "{headers:?}");
+            assert!(!reply.json().to_string().contains(&secret), "{reply:?}");
+        }
+    }
+    assert_eq!(place.ask(&["task", "get", &task])["version"], 1);
+}
+
 proptest! {
     #[test]
     fn every_text_goes_through_a_header_unchanged(text in any::<String>()) {

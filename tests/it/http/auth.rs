@@ -326,3 +326,23 @@ fn what_http_does_not_allow_here_is_told_with_the_right_status() {
     let broken = client.ask("POST", "/mcp/ledger", &whole, "{").expect("an answer");
     assert_eq!((broken.status, &broken.json()["error"]["code"]), (400, &json!(-32700)), "{broken:?}");
 }
+
+#[test]
+fn names_that_no_request_can_have_are_refused_at_the_start() {
+    let place = Place::new();
+    // On a port that is taken, so that what is not refused does not serve for ever.
+    let served = Served::open(&place);
+    for (flag, name) in [
+        ("--allow-host", ""),
+        ("--allow-host", "tasks.example.org:443"),
+        ("--allow-host", "https://tasks.example.org"),
+        ("--allow-origin", "*"),
+        ("--allow-origin", "null"),
+        ("--allow-origin", "page.example.org"),
+        ("--allow-origin", "https://page.example.org/path"),
+    ] {
+        let refused = place.bare(&["serve", "--listen", &served.address, flag, name]);
+        assert_eq!(refused.code, 2, "{name}: {refused:?}");
+        assert!(refused.err.contains(&format!("{} \"{name}\" is no", &flag[2..])), "{name}: {refused:?}");
+    }
+}

@@ -44,3 +44,16 @@ fn a_resource_that_is_not_there_is_named_in_the_error() {
     let answer = client.message("resources/read", &json!({"uri": "test://nothing"}), LEGACY).expect("an answer").json();
     assert_eq!(answer["error"]["code"], json!(-32002), "{answer}");
 }
+
+#[test]
+fn a_version_that_is_not_served_is_told_which_are() {
+    let place = Place::new();
+    let served = Served::open(&place);
+    let mut client = served.client();
+    for version in ["2099-01-01", "none"] {
+        let reply = client.message("tools/list", &json!({}), version).expect("an answer");
+        assert_eq!((reply.status, reply.code().as_str()), (400, "invalid_argument"), "{reply:?}");
+        let next = reply.json()["error"]["next"].as_str().expect("a text").to_owned();
+        assert!(next.contains(LEGACY) && next.contains(MODERN), "{next}");
+    }
+}

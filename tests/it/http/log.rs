@@ -16,7 +16,7 @@ fn it_says_who_did_what_and_never_what_was_said() {
     let place = Place::new();
     let secret = token(&place, "night agent", &["--project", "ledger"]);
     let mut command = place.command();
-    command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).env("RUST_LOG", "trace");
+    command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).env("RUST_LOG", "trace,rmcp::service=trace");
     let mut served = Served::logging(command);
     let [stored, refused, address] = WORDS;
     let mut client = served.client_with(&secret);
