@@ -37,8 +37,8 @@ const SHARES: usize = 4;
 /// each other half read, and takes memory as its bytes arrive, so that nobody holds what is only promised.
 ///
 /// The shares of many callers are more than the room. Bodies that are half read may then all wait for more: that ends by
-/// itself, as each has a time of its own and gives everything back when that is over, and whoever ordered them by a
-/// longer reservation would let slow senders hold what they do not fill.
+/// itself, as each waits for half its time at most and then gives everything back; to keep it from happening, bodies would
+/// have to take room for all that they promise, and slow senders would hold what they do not fill.
 pub struct Room {
     units: Arc<Semaphore>,
     shares: Mutex<HashMap<String, Arc<Semaphore>>>,

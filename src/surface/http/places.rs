@@ -83,10 +83,12 @@ impl Places {
 fn named(uri: &Uri, headers: &HeaderMap) -> Result<Authority, Denied> {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| Authority::try_from(host.as_bytes()).ok());
-    let found = uri.authority().cloned().or(host).filter(|_| hosts.next().is_none());
+    let is_one = hosts.next().is_none();
     // A host has no user: what stands before an @ is there to deceive who reads it.
-    found.filter(|found| !found.as_str().contains('@')).ok_or_else(|| {
-        let message = "the request names no host, several, or none that can be read";
+    let has_user = [uri.authority(), host.as_ref()].into_iter().flatten().any(|named| named.as_str().contains('@'));
+    let found = uri.authority().cloned().or(host).filter(|_| is_one && !has_user);
+    found.ok_or_else(|| {
+        let message = "the request names no host, several, one with a user, or none that can be read";
         Denied::invalid(StatusCode::BAD_REQUEST, message, "Send one Host header. Nothing was written.")
     })
 }

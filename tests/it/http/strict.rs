@@ -55,6 +55,8 @@ fn a_host_has_no_user() {
         refused(&called(&served, API, &[JSON, ("Host", host.as_str())]), 400, "host");
         let address = format!("http://{host}{API}");
         refused(&called(&served, &address, &[JSON]), 400, "host");
+        let address = format!("http://{}{API}", served.address);
+        refused(&called(&served, &address, &[JSON, ("Host", host.as_str())]), 400, "host");
     }
 }
 

@@ -70,6 +70,7 @@ fn slow_large_bodies_of_one_caller_leave_room_for_others() {
     for token in [&slow, &other] {
         let (answer, took) = quick(token);
         assert_eq!(answer.status, 422, "{answer:?}");
+        println!("beside 32 large bodies that are promised one of 90 KB took {took:.1?}");
         assert!(took < Duration::from_secs(4), "{took:?}: what is promised holds nobody up");
     }
     let mut sending: Vec<Client> = (0..20).map(|_| served.client()).collect();
@@ -79,6 +80,7 @@ fn slow_large_bodies_of_one_caller_leave_room_for_others() {
     }
     let (answer, took) = quick(&other);
     assert_eq!(answer.status, 422, "{answer:?}");
+    println!("beside 20 large bodies of another caller that have begun it took {took:.1?}");
     assert!(took < Duration::from_secs(4), "{took:?}: there is room for others");
     let (answer, _) = quick(&slow);
     answer.refused(429, "rate_limited");

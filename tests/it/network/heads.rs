@@ -144,7 +144,12 @@ fn hosts_and_paths_that_are_not_ours_are_refused() {
     let served = Served::open(&[]);
     let rows: [(&str, Vec<u8>, u16, &str); 16] = [
         ("an address of another host", with("GET http://evil.example/openapi.json HTTP/1.1", ""), 403, "forbidden"),
-        ("with our name before it", with("GET http://localhost@evil.example/openapi.json HTTP/1.1", ""), 400, "invalid_argument"),
+        (
+            "with our name before it",
+            with("GET http://localhost@evil.example/openapi.json HTTP/1.1", ""),
+            400,
+            "invalid_argument",
+        ),
         ("two hosts", with("GET /openapi.json HTTP/1.1", "Host: evil.example\r\n"), 400, "invalid_argument"),
         ("another host", b"GET /openapi.json HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_vec(), 403, "forbidden"),
         ("no host", b"GET /openapi.json HTTP/1.1\r\n\r\n".to_vec(), 400, "invalid_argument"),
