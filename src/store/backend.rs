@@ -271,9 +271,9 @@ impl Store {
     }
 
     /// A new connection that only reads. `SQLite` would have it share what it knows of the log with the connections that
-    /// are open, so it must find the same log.
+    /// are open, so it must find the same files.
     fn reader(&self) -> Result<Connection> {
-        self.inner.opened.check_log()?;
+        self.inner.opened.check_files()?;
         read_only(&self.inner.path)
     }
 

@@ -42,29 +42,33 @@ pub fn lock_file(database: &Path) -> Result<File> {
     options.open(&path).map_err(|error| failed("open", &path, &error))
 }
 
-/// A database that was opened: its path, and which files those were, the database's and its log's.
+/// A database that was opened: its path, and which files those were, the database's, its log's and the log's index.
 ///
-/// The log appears with the first connection and stays the same file until the last one closes: checkpoints empty it in
-/// place. So another file at its path, or none, is always a stranger's doing.
+/// The log and its index appear with the first connection and stay the same files until the last one closes: checkpoints
+/// empty the log in place. So another file at their paths, or none, is always a stranger's doing.
 #[derive(Clone, Debug)]
 pub struct Opened {
     path: PathBuf,
     log: PathBuf,
+    index: PathBuf,
     database_identity: Option<Identity>,
     log_identity: Option<Identity>,
+    index_identity: Option<Identity>,
     header: Option<Arc<File>>,
 }
 
 impl Opened {
     /// The database that is at `path` now. A connection that has read from it must be open: then its log is there.
     pub fn at(path: &Path) -> Self {
-        let log = beside(path, "wal");
+        let (log, index) = (beside(path, "wal"), beside(path, "shm"));
         Self {
             database_identity: identity(path),
             log_identity: identity(&log),
+            index_identity: identity(&index),
             header: header_of(path),
             path: path.to_owned(),
             log,
+            index,
         }
     }
 
@@ -87,28 +91,27 @@ impl Opened {
         .with("retry_after_seconds", 1))
     }
 
-    /// Refuses, too, once the log is another file: then other processes read and write without what is in ours.
-    ///
-    /// The writer asks under the file lock before a transaction and after its commit. Every process does, so what was
-    /// acknowledged is in the log that all others will find, or the log was taken away after that, which the next
-    /// writer sees. Readers ask before they read: a look at a log that nobody else writes any more would be stale.
+    /// Refuses, too, once the log is another file: then other processes read and write without what is in ours. Readers
+    /// ask this before they read: a look at a log that nobody else writes any more would be stale.
     pub fn check_log(&self) -> Result<()> {
         self.check()?;
-        if identity(&self.log) == self.log_identity {
-            return Ok(());
-        }
-        Err(Refusal::new(
-            Code::Unavailable,
-            format!("the log {} was deleted or replaced while it was in use", self.log.display()),
-            "Nothing was written. Stop every heyaira process that uses this database, then start again. What was \
-             written last may be in a copy beside the database, of the name that the server's log tells.",
-        ))
+        is_same(&self.log, self.log_identity)
+    }
+
+    /// Refuses, too, once the index of the log is another file: two indexes of one log know nothing of each other's
+    /// writes, and overwrite them.
+    pub fn check_files(&self) -> Result<()> {
+        self.check_log()?;
+        is_same(&self.index, self.index_identity)
     }
 
     /// Refuses, too, once another database was copied over this one: the same file, and no longer one with a log. Only
     /// what says of itself that it has none is told from what was here, as all copies of `heyaira backup` do.
+    ///
+    /// The writer asks this under the file lock, before a transaction and after its commit. Every process does, so what
+    /// was acknowledged is where all others find it, or the files were taken away later, which the next writer sees.
     pub fn check_content(&self) -> Result<()> {
-        self.check_log()?;
+        self.check_files()?;
         match &self.header {
             Some(header) if says_logged(header) == Some(false) => Err(Refusal::new(
                 Code::Damaged,
@@ -136,6 +139,19 @@ impl Opened {
     pub fn log_is_in_use(&self) -> bool {
         self.log.metadata().is_ok_and(|log| log.len() > 0)
     }
+}
+
+/// Refuses once another file, or none, is where one beside the database was.
+fn is_same(path: &Path, opened: Option<Identity>) -> Result<()> {
+    if identity(path) == opened {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::Unavailable,
+        format!("{}, which belongs to the database, was deleted or replaced while it was in use", path.display()),
+        "Nothing was written. Stop every heyaira process that uses this database, then start again. If what was written \
+         last is not there then, it is in a copy beside the database, of the name that the server's log tells.",
+    ))
 }
 
 /// Refuses a database that has a log beside it which is not its own: `SQLite` would write the log of the file that was

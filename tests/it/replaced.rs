@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::http::served::Served;
-use crate::program::{Place, Server};
+use crate::program::{Place, Server, with_profile};
 
 /// The file of that ending beside the database.
 fn beside(place: &Place, ending: &str) -> PathBuf {
@@ -156,7 +156,7 @@ fn without_its_log_a_server_refuses_and_takes_nothing_from_others() {
     }
     for tool in ["task_create", "task_list"] {
         let refused = server.call(tool, task("after")).expect_err("nobody would read it");
-        assert!(refused.starts_with("unavailable: the log "), "{refused}");
+        assert!(refused.starts_with("unavailable: ") && refused.contains("heyaira.db-wal, which"), "{refused}");
     }
     assert_eq!(server.end(), Some(0));
     assert_eq!(titles(&place, &place.database()), ["one", "three", "two"]);
@@ -164,6 +164,42 @@ fn without_its_log_a_server_refuses_and_takes_nothing_from_others() {
     let rescued = kept(&place, ".rescued-");
     assert_eq!(rescued.len(), 1, "{rescued:?}");
     assert_eq!(titles(&place, &rescued[0]), ["before"]);
+}
+
+#[test]
+fn without_the_index_of_its_log_a_server_overwrites_nothing() {
+    let place = Place::new();
+    let mut server = place.server();
+    server.call("task_create", task("before")).expect("there");
+    std::fs::remove_file(beside(&place, "-shm")).expect("removed");
+    for title in ["one", "two", "three"] {
+        place.task(title);
+    }
+    let refused = server.call("task_create", task("after")).expect_err("it would be written over the others");
+    assert!(refused.starts_with("unavailable: ") && refused.contains("heyaira.db-shm, which"), "{refused}");
+    assert_eq!(server.end(), Some(0));
+    assert_eq!(titles(&place, &place.database()), ["before", "one", "three", "two"]);
+    is_sound(&place);
+}
+
+/// Ended without a call that would have noticed.
+#[cfg(unix)]
+#[test]
+fn a_server_that_ends_without_its_log_takes_nothing_from_others() {
+    let place = Place::new();
+    let mut served = Served::open(&place);
+    assert_eq!(
+        served.client().api("task_create", &with_profile("task_create", task("before"), &place.write_context)).status,
+        200
+    );
+    for ending in ["-wal", "-shm"] {
+        std::fs::remove_file(beside(&place, ending)).expect("removed");
+    }
+    place.task("one");
+    assert_eq!(served.end(), Some(0));
+    assert_eq!(titles(&place, &place.database()), ["one"]);
+    assert_eq!(titles(&place, &kept(&place, ".rescued-")[0]), ["before"]);
+    is_sound(&place);
 }
 
 #[test]
