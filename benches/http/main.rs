@@ -6,17 +6,17 @@
 //! only the rows that have it in their name.
 
 mod agent;
-#[path = "../shared/asked.rs"]
+#[path = "../both/asked.rs"]
 mod asked;
-#[path = "../shared/bare.rs"]
+#[path = "../both/bare.rs"]
 mod bare;
 mod client;
-#[path = "../shared/clock.rs"]
+#[path = "../both/clock.rs"]
 mod clock;
-#[path = "../shared/database.rs"]
+#[path = "../both/database.rs"]
 mod database;
 mod echo;
-#[path = "../shared/generator.rs"]
+#[path = "../both/generator.rs"]
 mod generator;
 mod load;
 mod process;

@@ -3,16 +3,16 @@
 //!
 //! `cargo bench --bench table`, or with `-- --quick` for smaller databases and fewer rounds.
 
-#[path = "../shared/asked.rs"]
+#[path = "../both/asked.rs"]
 mod asked;
-#[path = "../shared/bare.rs"]
+#[path = "../both/bare.rs"]
 mod bare;
-#[path = "../shared/clock.rs"]
+#[path = "../both/clock.rs"]
 mod clock;
-#[path = "../shared/database.rs"]
+#[path = "../both/database.rs"]
 mod database;
 mod floor;
-#[path = "../shared/generator.rs"]
+#[path = "../both/generator.rs"]
 mod generator;
 mod library;
 mod operation;

@@ -26,6 +26,7 @@ use crate::surface::cli::{Session, answer, caller, connect, profile_of, wait};
 use crate::surface::http::Auth;
 use crate::surface::mcp::remote::address::Address;
 use crate::surface::mcp::remote::client::Client;
+use crate::surface::mcp::remote::credential::Credential;
 
 /// How many names are tried for a token whose file is gone.
 const NAMES: usize = 100;
@@ -41,6 +42,12 @@ struct Ready {
     token: PathBuf,
 }
 
+/// Where the project is served, and by whom.
+struct Served {
+    url: String,
+    by: &'static str,
+}
+
 /// `heyaira start`.
 pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let ready = set_up(session)?;
@@ -53,12 +60,16 @@ pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let bound = match Bound::new(session, settings) {
         // The server that an earlier start left running serves every project of its database.
         Err(_) if is_served(listen, &ready) => {
-            tell(session, &ready, Some(&serve::mcp(listen, &ready.project)))?;
+            tell(
+                session,
+                &ready,
+                Some(&Served { url: serve::mcp(listen, &ready.project), by: "by an earlier start" }),
+            )?;
             return Ok(ExitCode::SUCCESS);
         }
         bound => bound?,
     };
-    tell(session, &ready, Some(&serve::mcp(bound.address, &ready.project)))?;
+    tell(session, &ready, Some(&Served { url: serve::mcp(bound.address, &ready.project), by: "now" }))?;
     bound.serve()
 }
 
@@ -112,9 +123,16 @@ fn project_name(session: &Session) -> Result<String> {
 /// The file beside the database with the token of the person at this machine, made at the first start.
 fn token_file(session: &Session, service: &Service) -> Result<PathBuf> {
     let database = &session.config.database;
-    let path = std::path::absolute(database).unwrap_or_else(|_| database.clone()).with_extension("token");
+    let mut path = std::path::absolute(database).unwrap_or_else(|_| database.clone()).into_os_string();
+    // Behind the whole name: two databases of which only the ending differs have two tokens.
+    path.push(".token");
+    let path = PathBuf::from(path);
     match std::fs::read_to_string(&path) {
-        Ok(token) => check_token(service, &path, token.trim()).map(|()| path),
+        Ok(token) => {
+            // Whether it is a file, a token, and its owner's alone.
+            Credential::new(Some(path.clone()), None).header()?;
+            check_token(service, &path, token.trim()).map(|()| path)
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             make_token(session, service, &path)?;
             Ok(path)
@@ -162,27 +180,26 @@ fn make_token(session: &Session, service: &Service, path: &Path) -> Result<()> {
 }
 
 /// Prints what is there and how to connect, without the token.
-fn tell(session: &Session, ready: &Ready, url: Option<&str>) -> Result<()> {
+fn tell(session: &Session, ready: &Ready, served: Option<&Served>) -> Result<()> {
     let (project, database) = (&ready.project, &session.config.database);
     let stdio = connect::stdio(project, database);
-    let http = url.map(|url| connect::http(url, &ready.token));
+    let http = served.map(|served| (served, connect::http(&served.url, &ready.token)));
     if session.json {
         let mut told = ready.profile.clone();
         told["database"] = json!(database.display().to_string());
         told["created"] = json!(ready.created);
         told["token_file"] = json!(ready.token.display().to_string());
         told["connect"] = connect::as_json(&stdio);
-        if let (Some(url), Some(http)) = (url, &http) {
-            told["url"] = json!(url);
-            told["connect_http"] = connect::as_json(http);
+        if let Some((served, lines)) = &http {
+            told["url"] = json!(served.url);
+            told["connect_http"] = connect::as_json(lines);
         }
         return answer::print(&told, true).map(drop);
     }
     let verb = if ready.created { "is set up" } else { "is there already" };
-    let served = http.map(|http| {
-        let address = url.unwrap_or_default();
-        let lines = connect::as_text(&http);
-        format!("Or by HTTP, served now at {address} (token in {}):\n{lines}", ready.token.display())
+    let over_http = http.map(|(Served { url, by }, lines)| {
+        let file = ready.token.display();
+        format!("Or by HTTP, served {by} at {url} (token in {file}):\n{}", connect::as_text(&lines))
     });
     answer::write(&escaped(&format!(
         "Project {project} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}{}\
@@ -191,7 +208,7 @@ fn tell(session: &Session, ready: &Ready, url: Option<&str>) -> Result<()> {
         database.display(),
         profile_text(&ready.profile),
         connect::as_text(&stdio),
-        served.unwrap_or_default(),
+        over_http.unwrap_or_default(),
         program = connect::program(),
     )))
 }

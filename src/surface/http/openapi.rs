@@ -133,22 +133,10 @@ fn health(description: &str) -> Value {
     }})
 }
 
-const CODES: [Code; 14] = [
-    Code::VersionConflict,
-    Code::IdentityMismatch,
-    Code::NotFound,
-    Code::AmbiguousId,
-    Code::InvalidArgument,
-    Code::TooLarge,
-    Code::SecretRefused,
-    Code::NotAllowed,
-    Code::Unauthenticated,
-    Code::Forbidden,
-    Code::RateLimited,
-    Code::Unavailable,
-    Code::Damaged,
-    Code::Internal,
-];
+/// The codes that a caller over HTTP can be told; there the address names the project.
+fn codes() -> impl Iterator<Item = Code> {
+    Code::ALL.into_iter().filter(|code| *code != Code::NoProject)
+}
 
 /// What HTTP itself refuses, beside what the codes say.
 const STATUSES: [(u16, &str); 14] = [
@@ -170,7 +158,7 @@ const STATUSES: [(u16, &str); 14] = [
 
 fn refusals() -> Value {
     let one = |(status, description): &(u16, &str)| {
-        let codes: Vec<&str> = CODES.iter().filter(|code| code.http() == *status).map(|code| code.as_str()).collect();
+        let codes: Vec<&str> = codes().filter(|code| code.http() == *status).map(Code::as_str).collect();
         let codes = if codes.is_empty() { "invalid_argument".to_owned() } else { codes.join(", ") };
         let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}});
         (status.to_string(), json!({"description": format!("{description} Codes: {codes}."), "content": content}))
@@ -186,7 +174,7 @@ fn error() -> Value {
             "type": "object",
             "required": ["code", "message", "next", "details"],
             "properties": {
-                "code": {"type": "string", "enum": CODES.map(Code::as_str), "description": "Stable."},
+                "code": {"type": "string", "enum": codes().map(Code::as_str).collect::<Vec<_>>(), "description": "Stable."},
                 "message": {"type": "string", "description": "What is wrong."},
                 "next": {"type": "string", "description": "What to do next."},
                 "details": {"type": "object", "description": "Values for a program, e.g. current_version, problems, retry_after_seconds."},

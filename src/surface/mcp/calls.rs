@@ -1,7 +1,7 @@
 //! The ways from a message to an operation. Must never abort a call that may be writing.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use rmcp::model::Extensions;
@@ -88,11 +88,17 @@ impl Calls for Opening {
         observed: Observed,
         arguments: Value,
     ) -> BoxFuture<'c, Result<Value>> {
-        let runtime = Handle::current();
-        Box::pin(self.shared.guarded(move |shared| {
+        let (runtime, began) = (Handle::current(), Instant::now());
+        let answer = self.shared.guarded(move |shared| {
             let open = shared.opened()?;
             runtime.block_on(operation::call(&open.service, &open.connection, &observed, entry, arguments))
-        }))
+        });
+        Box::pin(async move {
+            let answer = answer.await;
+            let code = answer.as_ref().map_or_else(|refusal| refusal.code.as_str(), |_| "ok");
+            tracing::debug!(tool = entry.name, code, micros = began.elapsed().as_micros(), "served");
+            answer
+        })
     }
 
     fn project<'c>(&'c self, _: &'c Extensions) -> BoxFuture<'c, Result<String>> {

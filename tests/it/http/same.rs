@@ -272,23 +272,7 @@ fn ambiguous_prefix(ways: &mut Ways, context: &str) -> String {
 #[test]
 fn the_text_of_every_code_is_its_body_in_a_sentence() {
     use heyaira::error::{Code, Refusal};
-    for code in [
-        Code::VersionConflict,
-        Code::IdentityMismatch,
-        Code::NoProject,
-        Code::NotFound,
-        Code::AmbiguousId,
-        Code::InvalidArgument,
-        Code::TooLarge,
-        Code::SecretRefused,
-        Code::NotAllowed,
-        Code::Unauthenticated,
-        Code::Forbidden,
-        Code::RateLimited,
-        Code::Unavailable,
-        Code::Damaged,
-        Code::Internal,
-    ] {
+    for code in Code::ALL {
         let refusal = Refusal::new(code, "what is wrong", "What to do.").with("retry_after_seconds", 1);
         assert_eq!(Refused::Body(refusal.body()).text(), refusal.to_string());
         assert_eq!(refusal.body()["error"]["details"]["retry_after_seconds"], 1);

@@ -59,6 +59,20 @@ fn it_serves_with_a_token_that_later_starts_reuse() {
     assert_eq!(again.client_with(token.trim()).api("task_list", &json!({})).status, 200);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_token_file_that_others_can_read_is_not_used_in_silence() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home(tempfile::tempdir().expect("a folder"));
+    let (_, told) = home.set_up();
+    let file = told["token_file"].as_str().expect("a file");
+    assert!(file.ends_with("heyaira.db.token"), "beside its database, by its whole name: {file}");
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+    let (code, refused) = home.set_up();
+    assert_eq!(code, 6, "{refused}");
+    assert!(refused["error"]["next"].as_str().is_some_and(|next| next.contains("chmod 600")), "{refused}");
+}
+
 #[test]
 fn a_token_that_was_revoked_is_not_made_anew_in_silence() {
     let home = Home(tempfile::tempdir().expect("a folder"));

@@ -168,7 +168,7 @@ fn rw_035_standard_output_carries_nothing_but_messages_however_much_is_logged() 
     let mut process = Process::of(place.command().args(["mcp", "--project", "ledger"]).env("RUST_LOG", "trace"));
     let mut input = process.child.stdin.take().expect("an open input");
     let errors = process.child.stderr.take().expect("a pipe");
-    let reading = std::thread::spawn(move || BufReader::new(errors).lines().count());
+    let reading = std::thread::spawn(move || BufReader::new(errors).lines().map_while(Result::ok).collect::<Vec<_>>());
     let client = json!({"name": "tests", "version": "1"});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
     let lines = [
@@ -190,7 +190,10 @@ fn rw_035_standard_output_carries_nothing_but_messages_however_much_is_logged() 
         assert_eq!(message["jsonrpc"], json!("2.0"));
     }
     assert!(process.child.wait().expect("a process").success());
-    reading.join().expect("no panic");
+    let log = reading.join().expect("no panic");
+    let says = |words: &[&str]| log.iter().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(says(&["server_identity", "code=\"ok\""]) && says(&["task_get", "code=\"not_found\""]), "{log:?}");
+    assert!(!says(&["ffffffff"]), "what was asked is not logged: {log:?}");
 }
 
 #[test]
