@@ -1,6 +1,8 @@
 //! Texts: limits, lengths, estimates and short quotations. Characters are Unicode scalar values everywhere.
 //! Must never change a text on the way in.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 /// The longest long text, in characters.
@@ -89,4 +91,40 @@ pub fn first_of(names: &[String], most: usize) -> String {
         None | Some(0) => names.join(", "),
         Some(rest) => format!("{} and {} more", names[..most].join(", "), grouped(rest)),
     }
+}
+
+/// The text with control, direction and invisible characters written as their code points.
+pub fn visible(text: &str) -> String {
+    escaped(text, is_hidden)
+}
+
+/// The text with such characters written as their code points.
+pub fn escaped(text: &str, such: fn(char) -> bool) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, character| {
+        if such(character) {
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+        shown
+    })
+}
+
+/// True for a character that shows nothing itself and changes how others are shown, or breaks the line. Joiners
+/// (U+200C, U+200D) stay: scripts and emoji need them.
+pub fn is_hidden(character: char) -> bool {
+    let control = character.is_control() && !matches!(character, '\n' | '\t');
+    control
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// True for every character that shows nothing, those that scripts and emoji need among them: of two names that differ
+/// in one of these nobody could say which is which.
+pub fn is_unseen(character: char) -> bool {
+    is_hidden(character)
+        || matches!(character,
+            '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200c}' | '\u{200d}'
+            | '\u{2028}' | '\u{2029}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
 }

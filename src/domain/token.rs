@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::secret::{TOKEN_PREFIX, is_own};
-use crate::domain::text::{length, quoted};
+use crate::domain::text::{escaped, is_unseen, length, quoted};
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
 
@@ -18,6 +18,9 @@ use crate::error::{Refusal, Result};
 pub const NAME_MAX: usize = 64;
 /// The longest expiry, in characters: a time with fraction and offset fits.
 pub const EXPIRY_MAX: usize = 40;
+
+/// The caller where no token is asked for; no token has this name.
+pub const ANONYMOUS: &str = "anonymous";
 
 /// What a credential may do.
 #[expect(missing_docs, reason = "a comment on a variant would split the schema's enum into alternatives")]
@@ -133,6 +136,22 @@ impl Token {
             _ => State::Active,
         }
     }
+}
+
+/// What is wrong with the name of a new token, if anything is: it stands in history, where nobody must be taken for
+/// somebody else.
+pub fn new_name_problem(name: &str) -> Option<String> {
+    if let Some(problem) = name_problem(name) {
+        return Some(problem);
+    }
+    let problem = if name.chars().any(is_unseen) {
+        "holds a character that cannot be seen, and would look like another name"
+    } else if name.eq_ignore_ascii_case(ANONYMOUS) {
+        "is the caller where no token is asked for"
+    } else {
+        return None;
+    };
+    Some(format!("{} {problem}: give a name such as ci or maria-laptop", escaped(&quoted(name, NAME_MAX), is_unseen)))
 }
 
 /// What is wrong with a token's name, if anything is.

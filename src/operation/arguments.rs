@@ -396,6 +396,7 @@ fn check_named(check: &str, given: &str) -> Option<String> {
         "recipient" => message::recipient_problem(given),
         "handoff" => handoff::line_problem(given),
         "slug" => project::slug_problem(given),
+        "new-token-name" => token::new_name_problem(given),
         "token-name" => token::name_problem(given),
         "expiry" => token::expiry_problem(given),
         "query" => words::query_problem(given),

@@ -52,8 +52,8 @@ async fn load(context: &mut Context<'_>, name: &str) -> Result<Token> {
 /// Create a token for the HTTP surface; it is shown this once.
 #[derive(Deserialize, JsonSchema)]
 pub struct TokenCreate {
-    /// Its name, the caller of all that is written with it: 1 to 64 characters, given once for ever.
-    #[schemars(length(min = 1, max = NAME_MAX), extend("x-check" = "token-name", "x-position" = true))]
+    /// Its name, the caller of all that is written with it: 1 to 64 characters that can be seen, given once for ever.
+    #[schemars(length(min = 1, max = NAME_MAX), extend("x-check" = "new-token-name", "x-position" = true))]
     name: String,
     /// The one project that it opens; either this or `all_projects`, there is no default.
     #[schemars(length(min = 1, max = 63))]

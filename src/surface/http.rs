@@ -8,9 +8,9 @@ pub mod caller;
 pub mod connection;
 pub mod connections;
 pub mod gate;
-pub mod headers;
 pub mod health;
 pub mod mcp;
+pub mod media;
 pub mod openapi;
 pub mod peers;
 pub mod places;
@@ -131,7 +131,7 @@ impl Server {
             subscriptions: Arc::new(Subscriptions::new(Box::new(move || Ok(watched.current())), SUBSCRIPTIONS)),
             places: Places::new(&settings, resource),
             failures: Failures::new(settings.limits.failures),
-            room: Room::new(&settings.limits),
+            room: Room::new(&settings.limits, matches!(settings.auth, Auth::Tokens)),
             stopping: CancellationToken::new(),
             settings,
         })

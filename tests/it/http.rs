@@ -8,3 +8,4 @@ mod same;
 pub mod served;
 mod start;
 mod streams;
+mod strict;

@@ -105,6 +105,15 @@ fn a_name_has_its_form_and_is_given_once_for_ever() {
     for name in ["", " ", " ci", "ci ", "c\ni", "c\u{7}i", &"a".repeat(65)] {
         owner.refused("token_create", arguments(name), Code::InvalidArgument, &["name"]);
     }
+    // Two names that look alike, and the caller of a server that asks for no token.
+    for name in
+        ["c\u{200b}i", "ci\u{200d}", "c\u{200c}i", "\u{202e}ic", "c\u{ad}i", "\u{feff}ci", "ci\u{fe0f}", "c\u{3164}i"]
+    {
+        let told = owner.refused("token_create", arguments(name), Code::InvalidArgument, &["name", "cannot be seen"]);
+        assert!(told.is_ascii(), "what cannot be seen is written out: {told}");
+    }
+    owner.refused("token_create", arguments("anonymous"), Code::InvalidArgument, &["name", "anonymous"]);
+    owner.refused("token_create", arguments("Anonymous"), Code::InvalidArgument, &["name", "Anonymous"]);
     for name in ["ci", "CI", "c i", "会計", &"ä".repeat(64)] {
         owner.ok("token_create", arguments(name));
     }

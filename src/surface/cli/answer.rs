@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::domain::secret::is_own;
+use crate::domain::text::visible;
 use crate::error::{Code, Refusal, Result};
 use crate::surface::cli::text;
 
@@ -39,7 +40,7 @@ pub fn refused(refusal: &Refusal, as_json: bool) -> ExitCode {
     if as_json {
         let _ = write(&format!("{}\n", refusal.body()));
     } else {
-        note(&text::escaped(&refusal.to_string()));
+        note(&visible(&refusal.to_string()));
     }
     ExitCode::from(refusal.code.exit())
 }

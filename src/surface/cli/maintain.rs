@@ -153,7 +153,7 @@ pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
         answer::print(&json!({"healthy": exit == 0, "checks": rows}), true)?;
     } else {
         let lines = findings.iter().map(|one| format!("{:8} {}: {}\n", one.state, one.check, one.told));
-        answer::write(&crate::surface::cli::text::escaped(&lines.collect::<String>()))?;
+        answer::write(&crate::domain::text::visible(&lines.collect::<String>()))?;
     }
     Ok(ExitCode::from(exit))
 }

@@ -10,6 +10,7 @@ use http::Uri;
 use http::uri::Authority;
 use serde_json::json;
 
+use crate::domain::token::ANONYMOUS;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::store::backend::work;
@@ -58,7 +59,7 @@ pub fn auth_flag() -> Arg {
 /// `heyaira serve`.
 pub fn serve(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let open = matches.get_one::<String>("auth").is_some_and(|auth| auth == "none");
-    let auth = if open { Auth::Open("anonymous".to_owned()) } else { Auth::Tokens };
+    let auth = if open { Auth::Open(ANONYMOUS.to_owned()) } else { Auth::Tokens };
     let bound = Bound::new(session, settings(matches, auth)?)?;
     let address = bound.address;
     if session.json {

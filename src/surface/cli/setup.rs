@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::config::PROFILE_FILE;
 use crate::domain::project::Instance;
+use crate::domain::text::visible;
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
 use crate::operations;
 use crate::operations::project::check_resource;
 use crate::store::backend::work;
 use crate::store::project;
-use crate::surface::cli::text::escaped;
 use crate::surface::cli::{Session, answer, connect, now, profile_of, wait};
 
 /// `heyaira init`.
@@ -79,7 +79,7 @@ pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         told["connect"] = connect::as_json(&connect::stdio(&project, &session.config.database));
         return answer::print(&told, true);
     }
-    answer::write(&escaped(&format!(
+    answer::write(&visible(&format!(
         "{}\nConnect a client (stdio):\n{}",
         profile_text(&profile),
         connect::as_text(&connect::stdio(&project, &session.config.database))

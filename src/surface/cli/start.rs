@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::config::PROFILE_FILE;
 use crate::domain::project::slug_problem;
+use crate::domain::text::visible;
 use crate::domain::token;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
@@ -21,7 +22,6 @@ use crate::store::file::{failed, new_private};
 use crate::store::token::find;
 use crate::surface::cli::serve::{self, Bound};
 use crate::surface::cli::setup::{prepare, profile_text};
-use crate::surface::cli::text::escaped;
 use crate::surface::cli::{Session, answer, caller, connect, profile_of, wait};
 use crate::surface::http::Auth;
 use crate::surface::mcp::remote::address::Address;
@@ -201,7 +201,7 @@ fn tell(session: &Session, ready: &Ready, served: Option<&Served>) -> Result<()>
         let file = ready.token.display();
         format!("Or by HTTP, served {by} at {url} (token in {file}):\n{}", connect::as_text(&lines))
     });
-    answer::write(&escaped(&format!(
+    answer::write(&visible(&format!(
         "Project {project} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}{}\
          Give the profile to your agents: in the repository's root run\n  {program} profile {project} --write\n\
          and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
+use crate::domain::text::visible;
+
 /// The whole answer.
 pub fn render(answer: &Value) -> String {
     let mut text = String::new();
@@ -63,12 +65,12 @@ fn block(fields: &Map<String, Value>, depth: usize, text: &mut String) {
             Value::String(one) if one.is_empty() => {}
             // Whole lines are what a person copies, and what a shell picks out.
             Value::String(secret) if name == "token" => {
-                let _ = writeln!(text, "{indent}{name}:\n{}", escaped(secret));
+                let _ = writeln!(text, "{indent}{name}:\n{}", visible(secret));
             }
             Value::String(several) if several.contains('\n') => {
                 let _ = writeln!(text, "{indent}{name}:");
                 for one in several.lines() {
-                    let _ = writeln!(text, "{indent}  {}", escaped(one));
+                    let _ = writeln!(text, "{indent}  {}", visible(one));
                 }
             }
             Value::Array(items) if items.iter().any(Value::is_object) => {
@@ -93,7 +95,7 @@ fn block(fields: &Map<String, Value>, depth: usize, text: &mut String) {
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => local_time(text).unwrap_or_else(|| escaped(&text.replace('\n', " / "))),
+        Value::String(text) => local_time(text).unwrap_or_else(|| visible(&text.replace('\n', " / "))),
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         Value::Object(fields) => {
             let parts = fields.iter().map(|(name, value)| format!("{name} {}", plain(value)));
@@ -117,28 +119,4 @@ fn local_time(text: &str) -> Option<String> {
     let local = moment.to_zoned_datetime(jiff::tz::TimeZone::system());
     let format = if text.len() == 17 { "%Y-%m-%d %H:%M %:z" } else { "%Y-%m-%d %H:%M:%S %:z" };
     Some(local.strftime(format).to_string())
-}
-
-/// The text with control, direction and invisible characters written as their code points.
-pub fn escaped(text: &str) -> String {
-    if !text.chars().any(hides) {
-        return text.to_owned();
-    }
-    text.chars().fold(String::new(), |mut shown, character| {
-        if hides(character) {
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-        } else {
-            shown.push(character);
-        }
-        shown
-    })
-}
-
-/// Joiners (U+200C, U+200D) stay: scripts and emoji need them.
-fn hides(character: char) -> bool {
-    let control = character.is_control() && !matches!(character, '\n' | '\t');
-    control
-        || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

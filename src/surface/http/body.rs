@@ -1,13 +1,14 @@
 //! The body of a request: whole, within its size and its time. Must never hold more memory for all callers together
 //! than the limits say, nor hang on a sender that stops.
 
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body::{Frame, SizeHint};
@@ -29,9 +30,19 @@ const UNIT: usize = 1024;
 /// How long the rest of a small body that nobody wants is waited for, so that its connection can go on.
 const DROPPING: Duration = Duration::from_millis(200);
 
-/// Room for large bodies.
+/// Into how many shares the room is divided: one caller takes no more than one of them.
+const SHARES: usize = 4;
+
+/// Room for large bodies. A body takes its place in its caller's share whole, so that those of one caller never wait for
+/// each other half read, and takes memory as its bytes arrive, so that nobody holds what is only promised.
+///
+/// The shares of many callers are more than the room. Bodies that are half read may then all wait for more: that ends by
+/// itself, as each waits for half its time at most and then gives everything back; to keep it from happening, bodies would
+/// have to take room for all that they promise, and slow senders would hold what they do not fill.
 pub struct Room {
     units: Arc<Semaphore>,
+    shares: Mutex<HashMap<String, Arc<Semaphore>>>,
+    share: usize,
     most: usize,
     patience: Duration,
 }
@@ -40,74 +51,49 @@ pub struct Room {
 pub struct Whole {
     /// The bytes.
     pub bytes: Bytes,
-    _room: Option<OwnedSemaphorePermit>,
+    _room: Option<Held>,
+}
+
+/// What one body holds of its caller's share and of the room.
+struct Held {
+    _share: OwnedSemaphorePermit,
+    room: OwnedSemaphorePermit,
 }
 
 impl Room {
-    /// Room within these limits.
-    pub fn new(limits: &Limits) -> Self {
-        let units = limits.bodies_bytes.max(limits.body_bytes).div_ceil(UNIT);
-        Self { units: Arc::new(Semaphore::new(units)), most: limits.body_bytes, patience: limits.body }
+    /// Room within these limits; `apart`: callers have names of their own, and each its share.
+    pub fn new(limits: &Limits, apart: bool) -> Self {
+        let (whole, one) = (units(limits.bodies_bytes.max(limits.body_bytes)), units(limits.body_bytes));
+        Self {
+            units: Arc::new(Semaphore::new(whole)),
+            shares: Mutex::default(),
+            share: if apart { (whole / SHARES).max(one) } else { whole },
+            most: limits.body_bytes,
+            patience: limits.body,
+        }
     }
 
-    /// Reads a body to its end.
-    pub async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Whole, Denied> {
+    /// Reads a body of a caller to its end.
+    pub async fn read(&self, caller: &str, headers: &HeaderMap, body: Body) -> Result<Whole, Denied> {
         let deadline = Instant::now() + self.patience;
         let declared = declared(headers);
         if declared.is_some_and(|length| length > self.most) {
             return Err(self.too_large());
         }
-        let expected = declared.unwrap_or(0);
-        let mut room = if expected > SMALL { Some(self.reserve(expected, deadline).await?) } else { None };
-        let bytes = self.collect(body, expected, &mut room, deadline).await?;
-        if bytes.len() > SMALL && values(&bytes) > VALUES {
+        let arriving = Arriving { room: self, caller, longest: declared.unwrap_or(self.most), deadline, held: None };
+        let whole = arriving.collect(body).await?;
+        if whole.bytes.len() > SMALL && values(&whole.bytes) > VALUES {
             return Err(too_many());
         }
-        Ok(Whole { bytes, _room: room })
+        Ok(whole)
     }
 
-    async fn reserve(&self, bytes: usize, deadline: Instant) -> Result<OwnedSemaphorePermit, Denied> {
-        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
-        let room = timeout_at(deadline, Arc::clone(&self.units).acquire_many_owned(units)).await;
-        room.ok().and_then(Result::ok).ok_or_else(|| {
-            let message = "other large requests took all the memory that is set aside for them";
-            let busy = Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 5 seconds.");
-            busy.with("retry_after_seconds", 5).into()
-        })
-    }
-
-    async fn collect(
-        &self,
-        mut body: Body,
-        expected: usize,
-        room: &mut Option<OwnedSemaphorePermit>,
-        deadline: Instant,
-    ) -> Result<Bytes, Denied> {
-        let mut first: Option<Bytes> = None;
-        let mut more = BytesMut::new();
-        let mut length = 0;
-        while let Some(frame) = timeout_at(deadline, body.frame()).await.map_err(|_| self.too_slow())? {
-            let Ok(data) = frame.map_err(|_| broken())?.into_data() else {
-                continue;
-            };
-            length += data.len();
-            if length > self.most {
-                return Err(self.too_large());
-            }
-            if length > SMALL && room.is_none() {
-                // Nobody said how long it will be.
-                *room = Some(self.reserve(self.most, deadline).await?);
-            }
-            match first.take() {
-                None if more.is_empty() => first = Some(data),
-                before => {
-                    more.reserve(expected.saturating_sub(more.len()).max(data.len()));
-                    more.extend_from_slice(&before.unwrap_or_default());
-                    more.extend_from_slice(&data);
-                }
-            }
-        }
-        Ok(first.unwrap_or_else(|| more.freeze()))
+    /// The share of a caller. Those that nobody holds any more are forgotten.
+    fn share(&self, caller: &str) -> Arc<Semaphore> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        shares.retain(|_, share| Arc::strong_count(share) > 1);
+        let share = shares.entry(caller.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.share)));
+        Arc::clone(share)
     }
 
     /// The rest is not waited for: the connection ends.
@@ -121,6 +107,91 @@ impl Room {
         let message = format!("the body did not arrive within {} seconds", self.patience.as_secs());
         Denied::invalid(StatusCode::REQUEST_TIMEOUT, message, "Send it again, faster. Nothing was written.").closing()
     }
+}
+
+/// A body on its way in.
+struct Arriving<'r> {
+    room: &'r Room,
+    caller: &'r str,
+    /// How long it will be, or may be where nobody said.
+    longest: usize,
+    deadline: Instant,
+    held: Option<Held>,
+}
+
+impl Arriving<'_> {
+    async fn collect(mut self, mut body: Body) -> Result<Whole, Denied> {
+        let mut first: Option<Bytes> = None;
+        let mut more = Vec::new();
+        let mut length = 0;
+        while let Some(frame) = timeout_at(self.deadline, body.frame()).await.map_err(|_| self.room.too_slow())? {
+            let Ok(data) = frame.map_err(|_| broken())?.into_data() else {
+                continue;
+            };
+            length += data.len();
+            if length > self.room.most {
+                return Err(self.room.too_large());
+            }
+            // In steps that double, so that no byte is moved often.
+            let capacity = length.next_power_of_two().min(self.longest).max(length);
+            self.hold(length, capacity).await?;
+            match first.take() {
+                None if more.is_empty() => first = Some(data),
+                before => {
+                    if more.capacity() < length {
+                        more.reserve_exact(capacity - more.len());
+                    }
+                    more.extend_from_slice(&before.unwrap_or_default());
+                    more.extend_from_slice(&data);
+                }
+            }
+        }
+        Ok(Whole { bytes: first.unwrap_or_else(|| more.into()), _room: self.held })
+    }
+
+    /// Waits for the room of a body that has become so long, if it is no small one.
+    async fn hold(&mut self, length: usize, capacity: usize) -> Result<(), Denied> {
+        if length <= SMALL {
+            return Ok(());
+        }
+        // The rest of its time is for the body itself.
+        let until = self.deadline.min(Instant::now() + self.room.patience / 2);
+        if let Some(held) = &mut self.held {
+            if units(length) > held.room.num_permits() {
+                let missing = units(capacity) - held.room.num_permits();
+                let more = acquire(&self.room.units, missing, until).await.ok_or_else(full)?;
+                held.room.merge(more);
+            }
+            return Ok(());
+        }
+        let share = acquire(&self.room.share(self.caller), units(self.longest.max(capacity)), until).await;
+        let share = share.ok_or_else(share_taken)?;
+        let room = acquire(&self.room.units, units(capacity), until).await.ok_or_else(full)?;
+        self.held = Some(Held { _share: share, room });
+        Ok(())
+    }
+}
+
+/// So many units, once they are free; none if that takes too long.
+async fn acquire(of: &Arc<Semaphore>, units: usize, deadline: Instant) -> Option<OwnedSemaphorePermit> {
+    let units = u32::try_from(units).unwrap_or(u32::MAX);
+    timeout_at(deadline, Arc::clone(of).acquire_many_owned(units)).await.ok()?.ok()
+}
+
+fn units(bytes: usize) -> usize {
+    bytes.div_ceil(UNIT)
+}
+
+fn full() -> Denied {
+    let message = "other large requests took all the memory that is set aside for them";
+    let busy = Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 5 seconds.");
+    Denied::from(busy.with("retry_after_seconds", 5))
+}
+
+fn share_taken() -> Denied {
+    let message = "other large requests of this caller took the memory that one caller may take";
+    let next = "Nothing was written. Call again in 5 seconds, with fewer large requests at a time.";
+    Denied::from(Refusal::new(Code::RateLimited, message, next).with("retry_after_seconds", 5))
 }
 
 /// At least as many values as JSON has, counted without parsing: each but the first stands behind one of these.

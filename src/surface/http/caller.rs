@@ -8,6 +8,8 @@ use std::time::Instant;
 use http::header::{AUTHORIZATION, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
+use uuid::Uuid;
+use uuid::fmt::Hyphenated;
 
 use crate::domain::project::slug_problem;
 use crate::domain::secret;
@@ -19,9 +21,9 @@ use crate::operation::{Connection, Door, Pinned, Service};
 use crate::store::backend::work;
 use crate::store::project;
 use crate::store::token::{Credential, find};
+use crate::surface::headers::{CONNECTION, HARNESS, INSTANCE, KEY, MODEL, NAMED_SESSION, SESSION, decoded};
 use crate::surface::http::answer::Denied;
 use crate::surface::http::connections::Peer;
-use crate::surface::http::headers::{CONNECTION, HARNESS, INSTANCE, KEY, MODEL, NAMED_SESSION, SESSION, decoded};
 use crate::surface::http::{Auth, Server};
 use crate::surface::mcp::observed::{self, observe};
 
@@ -65,12 +67,28 @@ pub async fn admit(server: &Server, parts: &Parts, slug: &str, door: Door, check
             return Err(refused(server, parts, "the Authorization header is not of the form: Bearer TOKEN"));
         }
     };
+    let name = credential.name.clone();
+    let token = if let Sent::Token(hash) = hash { Some(hash) } else { None };
+    let entered = enter(&service, parts, slug, door, check, credential).await;
+    let (connection, told) = entered.map_err(|refusal| Denied::from(refusal).of(&name, slug))?;
+    Ok(Caller { connection: Arc::new(connection), told, token })
+}
+
+/// The connection of a credential to a project that it opens, and what is told beside.
+async fn enter(
+    service: &Service,
+    parts: &Parts,
+    slug: &str,
+    door: Door,
+    check: Project,
+    credential: Credential,
+) -> Result<(Connection, Observed)> {
     let is_checked = credential.project.is_some() || check == Project::Asked;
     let is_open = credential.project.as_deref().is_none_or(|only| only == slug) && slug_problem(slug).is_none();
-    if !is_open || !(is_checked || exists(&service, slug).await?) {
-        return Err(unknown_project(slug).into());
+    if !is_open || !(is_checked || exists(service, slug).await?) {
+        return Err(unknown_project(slug));
     }
-    let instance = header(&parts.headers, INSTANCE)?.map(Cow::into_owned);
+    let instance = instance(&parts.headers)?;
     let bridge = bridge(&parts.headers, door)?;
     let told = told(&parts.headers, bridge.is_some())?;
     let pinned = Pinned { project: slug.to_owned(), instance };
@@ -83,8 +101,7 @@ pub async fn admit(server: &Server, parts: &Parts, slug: &str, door: Door, check
             connection.name_session(&named);
         }
     }
-    let token = if let Sent::Token(hash) = hash { Some(hash) } else { None };
-    Ok(Caller { connection: Arc::new(connection), told, token })
+    Ok((connection, told))
 }
 
 /// True while a token that was let in still is.
@@ -170,6 +187,17 @@ fn bridge(headers: &HeaderMap, door: Door) -> Result<Option<Bridge>> {
         return Err(unreadable(CONNECTION, &format!("is not of 1 to {CONNECTION_MAX} ASCII letters and digits")));
     }
     Ok(Some(Bridge { id: id.into_owned(), named_session: session(headers, NAMED_SESSION)? }))
+}
+
+/// In the one form that instances are stored in: the hexadecimal digits of a UUID have no case.
+fn instance(headers: &HeaderMap) -> Result<Option<String>> {
+    let Some(given) = header(headers, INSTANCE)? else {
+        return Ok(None);
+    };
+    match Uuid::try_parse(&given) {
+        Ok(uuid) if given.len() == Hyphenated::LENGTH => Ok(Some(uuid.hyphenated().to_string())),
+        _ => Err(unreadable(INSTANCE, "is no UUID such as 8e2a34a5-56ee-4b59-8cb1-92a6ad6a3a67")),
+    }
 }
 
 fn key(headers: &HeaderMap) -> Result<Option<String>> {

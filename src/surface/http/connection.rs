@@ -86,12 +86,12 @@ impl Connection {
         let parts = connection.into_parts();
         let wire = parts.io.into_inner();
         let last = ended.err().and_then(|error| {
-            tracing::debug!(%error, "a connection broke");
+            tracing::debug!(peer = %peer.ip().to_canonical(), %error, "a connection broke");
             let begun = !parts.read_buf.is_empty() && !place.used.owes();
             unreadable(&error, wire.has_withheld(), begun, limits)
         });
         tokio::select! {
-            () = end(wire.into_stream(), last.map(Denied::into_bytes)) => {}
+            () = end(wire.into_stream(), last.map(|last| last.into_bytes(peer))) => {}
             () = place.used.closed() => {}
         }
     }

@@ -66,7 +66,7 @@ pub async fn serve(listener: TcpListener, router: Router, server: Arc<Server>) {
                     let connection = Connection { stream, peer, place, router: router.clone() };
                     tokio::spawn(connection.serve(Arc::clone(&server)));
                 }
-                None => turn_away(stream, &turning),
+                None => turn_away(stream, peer, &turning),
             },
             Err(error) => {
                 // Most likely all file descriptors are taken: the oldest idle connection gives one back.
@@ -89,14 +89,14 @@ async fn accepted(listener: &TcpListener, stopping: &CancellationToken) -> Optio
 }
 
 /// Tells a client that everyone else is being served. More of them than can be told at once are not told.
-fn turn_away(stream: TcpStream, turning: &Arc<Semaphore>) {
+fn turn_away(stream: TcpStream, peer: SocketAddr, turning: &Arc<Semaphore>) {
     let Ok(turn) = Arc::clone(turning).try_acquire_owned() else {
         return;
     };
     let next = "Nothing was written. Call again in 1 second.";
     let full = Refusal::new(Code::Unavailable, "all connections are in use", next).with("retry_after_seconds", 1);
     tokio::spawn(async move {
-        let _ = timeout(TURNING, end(stream, Some(Denied::from(full).into_bytes()))).await;
+        let _ = timeout(TURNING, end(stream, Some(Denied::from(full).into_bytes(peer)))).await;
         drop(turn);
     });
 }

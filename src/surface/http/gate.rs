@@ -1,6 +1,7 @@
 //! What every request passes: the check of host and origin, the headers of every answer, the log.
 //! Must never log a body, a credential or stored text.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,14 +9,18 @@ use axum::body::Body;
 use axum::extract::{MatchedPath, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, CONNECTION, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
-use http::{Method, Request};
+use http::header::{CONNECTION, EXPECT, HeaderValue};
+use http::request::Parts;
+use http::{Method, Request, StatusCode};
 use http_body::Body as _;
 
 use crate::operation::{Connection, Effect, Entry};
+use crate::surface::headers::repeated;
 use crate::surface::http::Server;
-use crate::surface::http::answer::Told;
+use crate::surface::http::answer::{Asked, Denied, Told, protect};
 use crate::surface::http::body::Lent;
+use crate::surface::http::connections::Peer;
+use crate::surface::http::health;
 
 /// What the log says of a call.
 #[derive(Clone)]
@@ -46,7 +51,8 @@ pub async fn pass(State(server): State<Arc<Server>>, request: Request<Body>, nex
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (parts, body) = request.into_parts();
     let (body, asks) = (Lent::new(body), parts.headers.contains_key(EXPECT));
-    let mut response = match server.places.check(&parts.uri, &parts.headers) {
+    let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip().to_canonical());
+    let mut response = match check(&server, route.as_ref(), &parts) {
         Ok(()) => next.run(Request::from_parts(parts, Body::new(body.clone()))).await,
         Err(denied) => denied.into_response(),
     };
@@ -55,24 +61,40 @@ pub async fn pass(State(server): State<Arc<Server>>, request: Request<Body>, nex
     if !body.is_end_stream() && (headers.contains_key(CONNECTION) || asks || !body.drop_rest().await) {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    log(&method, route.as_ref(), &response, began);
+    protect(headers);
+    log(peer, &method, route.as_ref(), &response, began);
     response
 }
 
+/// Balancers and supervisors ask for the health by an address of their own, or in HTTP/1.0 by none at all.
+fn check(server: &Server, route: Option<&MatchedPath>, parts: &Parts) -> Result<(), Denied> {
+    if route.is_some_and(|route| health::PATHS.contains(&route.as_str())) {
+        server.places.check_origin(&parts.uri, &parts.headers)?;
+    } else {
+        server.places.check(&parts.uri, &parts.headers)?;
+    }
+    let Some(name) = repeated(&parts.headers) else {
+        return Ok(());
+    };
+    let next = "Send it once. Nothing was written.";
+    Err(Denied::invalid(StatusCode::BAD_REQUEST, format!("header {name} is there several times"), next))
+}
+
 /// Reads that went well are many and say little.
-fn log(method: &Method, route: Option<&MatchedPath>, response: &Response, began: Instant) {
+fn log(peer: Option<IpAddr>, method: &Method, route: Option<&MatchedPath>, response: &Response, began: Instant) {
     let named = response.extensions().get::<Named>();
     let status = response.status();
     let (route, micros) = (route.map_or("", MatchedPath::as_str), began.elapsed().as_micros());
     let code = response.extensions().get::<Told>().map_or("ok", |told| told.0.as_str());
-    let (caller, project) = named.map_or(("", ""), |named| (named.connection.caller.as_str(), named.project()));
+    let asked = response.extensions().get::<Asked>().map(|asked| (asked.caller.as_str(), asked.project.as_str()));
+    let (caller, project) =
+        named.map(|named| (named.connection.caller.as_str(), named.project())).or(asked).unwrap_or_default();
+    let peer = peer.map(tracing::field::display);
     let tool = named.and_then(|named| named.entry).map_or("", |entry| entry.name);
     let quiet = status.is_success() && named.is_none_or(Named::reads);
     if quiet {
-        tracing::debug!(%method, route, status = status.as_u16(), code, caller, project, tool, micros, "served");
+        tracing::debug!(peer, %method, route, status = status.as_u16(), code, caller, project, tool, micros, "served");
     } else {
-        tracing::info!(%method, route, status = status.as_u16(), code, caller, project, tool, micros, "served");
+        tracing::info!(peer, %method, route, status = status.as_u16(), code, caller, project, tool, micros, "served");
     }
 }

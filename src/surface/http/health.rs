@@ -14,6 +14,13 @@ use crate::store::project;
 use crate::surface::http::Server;
 use crate::surface::http::answer::{self, Denied};
 
+/// Where the process is asked whether it runs.
+pub const ALIVE: &str = "/healthz";
+/// Where it is asked whether it can serve.
+pub const READY: &str = "/readyz";
+/// What is answered under every name of a host: whoever asks need not know one.
+pub const PATHS: [&str; 2] = [ALIVE, READY];
+
 /// How long the database may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -25,9 +25,9 @@ use crate::operation::{Door, Entry};
 use crate::operations;
 use crate::surface::http::Server;
 use crate::surface::http::answer::{self, Denied};
-use crate::surface::http::api::is_json;
 use crate::surface::http::caller::{self, Caller, Project};
 use crate::surface::http::gate::Named;
+use crate::surface::http::media;
 use crate::surface::mcp::Served;
 use crate::surface::mcp::calls::{Calls, Surroundings};
 use crate::surface::mcp::subscriptions::Subscriptions;
@@ -134,14 +134,14 @@ async fn answered(
     mut parts: Parts,
     body: Body,
 ) -> Result<Response, Denied> {
-    let whole = server.room.read(&parts.headers, body).await?;
-    let said_json = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).is_some_and(is_json);
+    media::check_body(&parts.headers)?;
+    let whole = server.room.read(&caller.connection.caller, &parts.headers, body).await?;
     parts.extensions.insert(caller.clone());
     let response = messages.handle(Request::from_parts(parts, Full::new(whole.bytes.clone()))).await;
     let response = match response.status() {
         StatusCode::NOT_ACCEPTABLE => return Err(not_acceptable()),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE if said_json => no_message(&whole.bytes),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => return Err(not_json()),
+        // The media type was checked: it is what is in the body that the library could not read.
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => no_message(&whole.bytes),
         // A line of the library's own, which says to nobody what to do.
         StatusCode::BAD_REQUEST if !response.headers().contains_key(CONTENT_TYPE) => return Err(unknown_version()),
         _ => response.map(Body::new),
@@ -168,12 +168,6 @@ fn not_acceptable() -> Denied {
     let message = "an answer is JSON or a stream of events, and both must be accepted";
     let next = "Send the header Accept: application/json, text/event-stream. Nothing was written.";
     Denied::invalid(StatusCode::NOT_ACCEPTABLE, message, next)
-}
-
-fn not_json() -> Denied {
-    let message = "the body is not said to be JSON";
-    let next = "Send the header Content-Type: application/json. Nothing was written.";
-    Denied::invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, message, next)
 }
 
 fn unknown_version() -> Denied {

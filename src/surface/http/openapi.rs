@@ -140,7 +140,7 @@ fn codes() -> impl Iterator<Item = Code> {
 
 /// What HTTP itself refuses, beside what the codes say.
 const STATUSES: [(u16, &str); 14] = [
-    (400, "The body is no JSON, or broke off."),
+    (400, "The body is no JSON or broke off, the address has a query, or a header comes twice."),
     (401, "No valid token was sent."),
     (403, "The role does not allow it, or the host or origin is not served."),
     (404, "No such thing for this caller."),
@@ -149,9 +149,9 @@ const STATUSES: [(u16, &str); 14] = [
     (408, "The body came too slowly."),
     (409, "The version or the profile is not the current one, or an id fits several things."),
     (413, "Over a limit."),
-    (415, "The body is not said to be JSON."),
+    (415, "The body is not said to be JSON, or is encoded."),
     (422, "An argument, a secret or a rule; all problems are listed."),
-    (429, "Too many tries without a valid token; see Retry-After."),
+    (429, "Too many tries without a valid token, or large bodies at a time; see Retry-After."),
     (500, "The database is damaged, or the server failed."),
     (503, "Busy or out of reach; see Retry-After."),
 ];

@@ -40,20 +40,24 @@ impl Places {
 
     /// Refuses a request for another host, or from another origin than this server's own pages.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Denied> {
-        let authority = authority(uri, headers)?;
-        let host = authority.host().to_ascii_lowercase();
-        if !self.hosts.contains(&host) {
-            return Err(forbidden(
-                format!("this server is not reached as host {}", quoted(&host, 80)),
-                "Use its own address, or have the owner serve that name: heyaira serve --allow-host NAME. Nothing was written.",
-            ));
-        }
+        let authority = self.authority(uri, headers)?;
+        self.check_pages(headers, Some(&authority))
+    }
+
+    /// Refuses a request from another origin, whatever host it is for.
+    pub fn check_origin(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Denied> {
+        // Pages of a host that is not ours are not our own, though they were asked for here.
+        self.check_pages(headers, self.authority(uri, headers).ok().as_ref())
+    }
+
+    fn check_pages(&self, headers: &HeaderMap, own: Option<&Authority>) -> Result<(), Denied> {
         let Some(origin) = headers.get(ORIGIN) else {
             return Ok(());
         };
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
-        let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        if own == Some(authority.as_str().to_ascii_lowercase().as_str()) || self.origins.contains(&origin) {
+        let page = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        let is_own = page.zip(own).is_some_and(|(page, own)| own.as_str().eq_ignore_ascii_case(page));
+        if is_own || self.origins.contains(&origin) {
             return Ok(());
         }
         Err(forbidden(
@@ -61,14 +65,30 @@ impl Places {
             "Have the owner allow them: heyaira serve --allow-origin ORIGIN. Nothing was written.",
         ))
     }
+
+    /// The host and port that a request is for, if they are served.
+    fn authority(&self, uri: &Uri, headers: &HeaderMap) -> Result<Authority, Denied> {
+        let authority = named(uri, headers)?;
+        let host = authority.host().to_ascii_lowercase();
+        if self.hosts.contains(&host) {
+            return Ok(authority);
+        }
+        Err(forbidden(
+            format!("this server is not reached as host {}", quoted(&host, 80)),
+            "Use its own address, or have the owner serve that name: heyaira serve --allow-host NAME. Nothing was written.",
+        ))
+    }
 }
 
-fn authority(uri: &Uri, headers: &HeaderMap) -> Result<Authority, Denied> {
+fn named(uri: &Uri, headers: &HeaderMap) -> Result<Authority, Denied> {
     let mut hosts = headers.get_all(HOST).iter();
-    let named = hosts.next().and_then(|host| Authority::try_from(host.as_bytes()).ok());
-    let found = uri.authority().cloned().or(named);
-    found.filter(|_| hosts.next().is_none()).ok_or_else(|| {
-        let message = "the request names no host, several, or none that can be read";
+    let host = hosts.next().and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let is_one = hosts.next().is_none();
+    // A host has no user: what stands before an @ is there to deceive who reads it.
+    let has_user = [uri.authority(), host.as_ref()].into_iter().flatten().any(|named| named.as_str().contains('@'));
+    let found = uri.authority().cloned().or(host).filter(|_| is_one && !has_user);
+    found.ok_or_else(|| {
+        let message = "the request names no host, several, one with a user, or none that can be read";
         Denied::invalid(StatusCode::BAD_REQUEST, message, "Send one Host header. Nothing was written.")
     })
 }

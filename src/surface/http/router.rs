@@ -11,8 +11,8 @@ use http::{HeaderName, HeaderValue, Method, Request};
 use tower_http::cors::CorsLayer;
 
 use crate::error::Refusal;
+use crate::surface::headers::{HARNESS, INSTANCE, KEY, MODEL, PROTOCOL_VERSION, SESSION};
 use crate::surface::http::answer::Denied;
-use crate::surface::http::headers::{HARNESS, INSTANCE, KEY, MODEL, SESSION};
 use crate::surface::http::{Server, api, gate, health, mcp, openapi};
 
 /// The addresses, each with what serves it.
@@ -22,8 +22,8 @@ pub fn router(server: &Arc<Server>) -> Router {
     let router = Router::new()
         .route("/mcp/{project}", mcp)
         .route("/api/{project}/{tool}", any(api::call))
-        .route("/healthz", get(health::alive).fallback(only_get))
-        .route("/readyz", get(health::ready).fallback(only_get))
+        .route(health::ALIVE, get(health::alive).fallback(only_get))
+        .route(health::READY, get(health::ready).fallback(only_get))
         .route("/openapi.json", get(openapi::served).fallback(only_get))
         .fallback(async || unknown_address().into_response())
         .with_state(Arc::clone(server));
@@ -36,7 +36,7 @@ pub fn router(server: &Arc<Server>) -> Router {
 /// What browsers ask before they let a page of another origin call: only the origins that the owner named are told yes.
 fn pages(origins: &[String]) -> CorsLayer {
     let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin.trim_end_matches('/')).ok());
-    let headers = ["mcp-protocol-version", "mcp-method", "mcp-name", SESSION, HARNESS, MODEL, INSTANCE, KEY];
+    let headers = [PROTOCOL_VERSION, "mcp-method", "mcp-name", SESSION, HARNESS, MODEL, INSTANCE, KEY];
     CorsLayer::new()
         .allow_origin(origins.collect::<Vec<_>>())
         .allow_methods([Method::GET, Method::POST])

@@ -1,6 +1,6 @@
 //! The headers of a bridge, as a server takes them from anyone.
 
-use heyaira::surface::http::headers::{decoded, encoded};
+use heyaira::surface::headers::{decoded, encoded};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

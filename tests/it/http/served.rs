@@ -150,6 +150,13 @@ impl Client {
         read_reply(stream, method)
     }
 
+    /// A request as it is written.
+    pub fn raw(&mut self, request: &str) -> Option<Reply> {
+        let stream = self.connected()?;
+        stream.get_mut().write_all(request.as_bytes()).ok()?;
+        read_reply(stream, "")
+    }
+
     fn connected(&mut self) -> Option<&mut BufReader<TcpStream>> {
         if self.stream.is_none() {
             let stream = TcpStream::connect(&self.address).ok()?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::client::{Answer, Client, Served, head, post};
+use crate::program::Place;
 
 const MEBIBYTE: usize = 1024 * 1024;
 
@@ -20,12 +21,7 @@ fn slow_bodies_are_told_so_and_hold_nobody_up() {
         }
         for client in &mut slow {
             let answer = client.answer().expect("an answer");
-            if answer.status == 503 {
-                // Sixteen of the large bodies are read at a time.
-                answer.refused(503, "unavailable");
-            } else {
-                assert!(answer.refused(408, "invalid_argument").contains("within 1 seconds"));
-            }
+            assert!(answer.refused(408, "invalid_argument").contains("within 1 seconds"));
         }
     });
 }
@@ -42,6 +38,72 @@ fn slow_chunked_bodies_leave_room_for_quick_ones() {
     assert_eq!(answer.status, 200, "{answer:?}");
     println!("beside 100 slow chunked bodies a quick one took {:.1?}", began.elapsed());
     assert!(began.elapsed() < Duration::from_secs(10), "it did not wait for the time of the slow ones");
+}
+
+/// The head of a call with a token and a body of that length.
+fn large(token: &str, length: usize) -> String {
+    head("task_get", &format!("Authorization: Bearer {token}\r\nContent-Length: {length}\r\n"))
+}
+
+/// What a caller only promises takes nothing from others, and what it sends takes a share.
+#[test]
+fn slow_large_bodies_of_one_caller_leave_room_for_others() {
+    let place = Place::new();
+    let token = |name: &str, role: &str| {
+        let made = place.bare(&["token", "create", name, "--project", "ledger", "--role", role, "--json"]).json();
+        made["token"].as_str().expect("a token").to_owned()
+    };
+    let (slow, other) = (token("slow", "read"), token("other", "write"));
+    let served = Served::start(place, &["--body-timeout", "8"]);
+    let quick = |token: &str| {
+        let began = Instant::now();
+        let mut client = served.client();
+        client.send(large(token, 90_000));
+        client.send(" ".repeat(90_000));
+        (client.answer().expect("an answer"), began.elapsed())
+    };
+    let mut promising: Vec<Client> = (0..32).map(|_| served.client()).collect();
+    for client in &mut promising {
+        client.send(large(&slow, 4 * MEBIBYTE));
+        client.send(" ");
+    }
+    for token in [&slow, &other] {
+        let (answer, took) = quick(token);
+        assert_eq!(answer.status, 422, "{answer:?}");
+        println!("beside 32 large bodies that are promised one of 90 KB took {took:.1?}");
+        assert!(took < Duration::from_secs(4), "{took:?}: what is promised holds nobody up");
+    }
+    let mut sending: Vec<Client> = (0..20).map(|_| served.client()).collect();
+    for client in &mut sending {
+        client.send(large(&slow, 4 * MEBIBYTE));
+        client.send(" ".repeat(MEBIBYTE / 8));
+    }
+    let (answer, took) = quick(&other);
+    assert_eq!(answer.status, 422, "{answer:?}");
+    println!("beside 20 large bodies of another caller that have begun it took {took:.1?}");
+    assert!(took < Duration::from_secs(4), "{took:?}: there is room for others");
+    let (answer, _) = quick(&slow);
+    answer.refused(429, "rate_limited");
+    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+}
+
+/// More than the share of one caller, all at once: each waits for its turn, and none for another that waits.
+#[test]
+fn large_bodies_of_one_caller_are_read_one_after_another() {
+    let place = Place::new();
+    let made = place.bare(&["token", "create", "busy", "--project", "ledger", "--json"]).json();
+    let token = made["token"].as_str().expect("a token").to_owned();
+    let served = Served::start(place, &[]);
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                let mut client = served.client();
+                client.send(large(&token, 4 * MEBIBYTE));
+                client.send(" ".repeat(4 * MEBIBYTE));
+                assert_eq!(client.answer().map(|answer| answer.status), Some(422));
+            });
+        }
+    });
 }
 
 #[test]

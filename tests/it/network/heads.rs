@@ -143,12 +143,17 @@ fn a_bad_head_behind_a_good_request_gets_an_answer_of_its_own() {
 fn hosts_and_paths_that_are_not_ours_are_refused() {
     let served = Served::open(&[]);
     let rows: [(&str, Vec<u8>, u16, &str); 16] = [
-        ("an address of another host", with("GET http://evil.example/healthz HTTP/1.1", ""), 403, "forbidden"),
-        ("with our name before it", with("GET http://localhost@evil.example/healthz HTTP/1.1", ""), 403, "forbidden"),
-        ("two hosts", with("GET /healthz HTTP/1.1", "Host: evil.example\r\n"), 400, "invalid_argument"),
-        ("another host", b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_vec(), 403, "forbidden"),
-        ("no host", b"GET /healthz HTTP/1.1\r\n\r\n".to_vec(), 400, "invalid_argument"),
-        ("no host in HTTP/1.0", b"GET /healthz HTTP/1.0\r\n\r\n".to_vec(), 400, "invalid_argument"),
+        ("an address of another host", with("GET http://evil.example/openapi.json HTTP/1.1", ""), 403, "forbidden"),
+        (
+            "with our name before it",
+            with("GET http://localhost@evil.example/openapi.json HTTP/1.1", ""),
+            400,
+            "invalid_argument",
+        ),
+        ("two hosts", with("GET /openapi.json HTTP/1.1", "Host: evil.example\r\n"), 400, "invalid_argument"),
+        ("another host", b"GET /openapi.json HTTP/1.1\r\nHost: evil.example\r\n\r\n".to_vec(), 403, "forbidden"),
+        ("no host", b"GET /openapi.json HTTP/1.1\r\n\r\n".to_vec(), 400, "invalid_argument"),
+        ("no host in HTTP/1.0", b"GET /openapi.json HTTP/1.0\r\n\r\n".to_vec(), 400, "invalid_argument"),
         ("a tunnel", with("CONNECT evil.example:443 HTTP/1.1", ""), 403, "forbidden"),
         ("dots", with("GET /api/../healthz HTTP/1.1", ""), 405, "invalid_argument"),
         ("encoded dots", with("GET /api/%2e%2e/healthz HTTP/1.1", ""), 405, "invalid_argument"),

@@ -18,9 +18,8 @@ use crate::domain::session::Observed;
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 use crate::operation::{Entry, Pinned};
-use crate::surface::http::api::is_json;
-use crate::surface::http::headers::{
-    CONNECTION, HARNESS, INSTANCE, KEY, MODEL, NAMED_SESSION, SESSION, decoded, encoded,
+use crate::surface::headers::{
+    CONNECTION, HARNESS, INSTANCE, KEY, MODEL, NAMED_SESSION, SESSION, decoded, encoded, is_json,
 };
 use crate::surface::mcp::remote::address::Address;
 
