@@ -4,8 +4,8 @@
 //! The interface is async so that a second backend can wait on a network. On `SQLite` no future ever waits:
 //! readers poll it inline, the writer thread polls a batch of them inside one transaction.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
@@ -22,10 +22,16 @@ use crate::store::queue::{Queue, lock};
 use crate::store::writer::{Files, Held, keep_in_memory, write_for_ever};
 use crate::store::{file, migration};
 
+mod copy;
+
+pub(super) use copy::rescue;
+
 /// The oldest `SQLite` that does not corrupt a WAL reset with several connections (fixed in 3.51.3).
 const SQLITE_MINIMUM: i32 = 3_051_003;
 /// How long the end of the store waits for what is being written.
 const CLOSING: Duration = Duration::from_millis(250);
+/// How long it waits where the log is not the one that others see, so that what is in it is saved first.
+const RESCUING: Duration = Duration::from_secs(10);
 /// How long opening waits for another process that is setting the same database up.
 const OPENING: Duration = Duration::from_secs(10);
 /// How many idle read connections are kept.
@@ -34,8 +40,8 @@ const READERS_KEPT: usize = 4;
 /// One open transaction. Statements use `?1`, `?2`, … and portable SQL; `search.rs` alone may differ by database.
 pub struct Transaction {
     connection: Connection,
-    /// True if the file is to be written anew after the commit, without what was removed.
-    compacts: bool,
+    /// From when on the file is to be written anew after a commit, without what was removed.
+    compacts: Option<Instant>,
     /// Statements that are run once for the whole group, before its commit.
     put_off: Vec<(&'static str, Vec<Cell>)>,
     /// How many of them were run already, for a write that needed them.
@@ -52,17 +58,22 @@ pub(super) struct PutOff {
 #[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Transaction {
     fn new(connection: Connection) -> Self {
-        Self { connection, compacts: false, put_off: Vec::new(), done: 0 }
+        Self { connection, compacts: None, put_off: Vec::new(), done: 0 }
     }
 
     /// Has the file written anew after the commit, so that removed text is not left in its free pages.
     pub fn compact_after_commit(&mut self) {
-        self.compacts = true;
+        self.compacts = Some(Instant::now());
     }
 
-    /// True if that was asked for since the last time.
+    /// True if that was asked for since the last time, or failed and is due again.
     pub(super) fn compacts(&mut self) -> bool {
-        std::mem::take(&mut self.compacts)
+        self.compacts.take_if(|due| *due <= Instant::now()).is_some()
+    }
+
+    /// Has it tried again after a commit that is so much later.
+    pub(super) fn compact_in(&mut self, pause: Duration) {
+        self.compacts = Some(Instant::now() + pause);
     }
 
     /// Runs a statement before the commit, after all other writes of the group; what this write reads later does not
@@ -188,6 +199,8 @@ struct Inner {
     commits: watch::Sender<u64>,
     /// Disconnected once the writer has closed its file.
     closed: Mutex<mpsc::Receiver<()>>,
+    /// True once something was found damaged.
+    damaged: AtomicBool,
 }
 
 #[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
@@ -213,6 +226,7 @@ impl Store {
             file::prepare_folder(path)?;
         }
         let lock = file::lock_file(path)?;
+        file::refuse_foreign_log(path)?;
         let mut writer = Transaction::new(connect(path, create)?);
         // Only a database that must change waits its turn: reading goes on beside a writer that is stuck.
         if poll_once(|transaction| Box::pin(migration::found(transaction)), &mut writer)? != migration::CURRENT {
@@ -225,7 +239,7 @@ impl Store {
         let queue = Arc::new(Queue::default());
         let commits = watch::Sender::new(0);
         let (closing, closed) = mpsc::channel();
-        let files = Files { lock, opened: opened.clone() };
+        let files = Files { lock, opened: opened.clone(), rescued: std::cell::Cell::new(false) };
         let (for_thread, for_writer) = (Arc::clone(&queue), commits.clone());
         let write = move || {
             write_for_ever(&for_thread, writer, &files, &for_writer);
@@ -236,7 +250,8 @@ impl Store {
             .spawn(write)
             .map_err(|error| Refusal::internal(&error))?;
         let (path, idle, closed) = (path.to_owned(), Mutex::default(), Mutex::new(closed));
-        Ok(Self { inner: Arc::new(Inner { path, opened, idle, queue, commits, closed }) })
+        let damaged = AtomicBool::new(false);
+        Ok(Self { inner: Arc::new(Inner { path, opened, idle, queue, commits, closed, damaged }) })
     }
 
     /// The file.
@@ -251,9 +266,27 @@ impl Store {
 
     /// What watching needs: a connection of its own, which file that is, and the commits of this store's writer.
     pub(super) fn watching(&self) -> Result<(Transaction, Opened, watch::Receiver<u64>)> {
-        self.inner.opened.check()?;
-        let connection = Transaction::new(read_only(&self.inner.path)?);
+        let connection = Transaction::new(self.reader()?);
         Ok((connection, self.inner.opened.clone(), self.inner.commits.subscribe()))
+    }
+
+    /// A new connection that only reads. `SQLite` would have it share what it knows of the log with the connections that
+    /// are open, so it must find the same files.
+    fn reader(&self) -> Result<Connection> {
+        self.inner.opened.check_files()?;
+        read_only(&self.inner.path)
+    }
+
+    /// True once a call was refused because the database is damaged, until it is opened anew.
+    pub fn is_damaged(&self) -> bool {
+        self.inner.damaged.load(Ordering::Relaxed)
+    }
+
+    fn noted<T>(&self, answer: Result<T>) -> Result<T> {
+        if answer.as_ref().is_err_and(|refusal| refusal.code == Code::Damaged) {
+            self.inner.damaged.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     /// Writes what is waiting and closes the file, as far as nobody is at it. For the end of the process: whoever still
@@ -269,7 +302,7 @@ impl Store {
 
     /// Runs `work` on one consistent state. Nothing can be written in it.
     pub async fn read<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
-        self.inner.opened.check()?;
+        self.inner.opened.check_log()?;
         let mut connection = match lock(&self.inner.idle).pop() {
             Some(connection) => connection,
             None => read_only(&self.inner.path)?,
@@ -284,7 +317,7 @@ impl Store {
                 idle.push(connection);
             }
         }
-        answer
+        self.noted(answer)
     }
 
     /// Runs `work` in the next transaction of the writer; answers once it is on disk.
@@ -292,46 +325,13 @@ impl Store {
     /// Past the deadline a write that has not begun is withdrawn, and is `unavailable`; one that has begun is awaited.
     pub async fn write<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
         let answer = self.inner.queue.submit(work).answered(deadline).await;
-        answer.unwrap_or_else(|| Err(unavailable("the database was busy for the whole time of this call".to_owned())))
-    }
-
-    /// A consistent copy of the database, made while it is in use.
-    pub fn back_up(&self, to: &Path) -> Result<()> {
-        let from = read_only(&self.inner.path)?;
-        file::new_private(to)?;
-        let copy = || -> rusqlite::Result<()> {
-            let mut target = Connection::open(to)?;
-            let backup = rusqlite::backup::Backup::new(&from, &mut target)?;
-            backup.run_to_completion(1_000, Duration::ZERO, None)?;
-            drop(backup);
-            // One file, complete in itself: no log beside it.
-            target.pragma_update(None, "journal_mode", "delete")
-        };
-        copy().map_err(|error| {
-            let _ = std::fs::remove_file(to);
-            translate(&error)
-        })?;
-        File::open(to).and_then(|file| file.sync_all()).map_err(|error| file::failed("sync", to, &error))
-    }
-
-    /// What `SQLite`'s own check finds; empty if the file is sound.
-    pub fn integrity(&self) -> Result<Vec<String>> {
-        let connection = read_only(&self.inner.path)?;
-        let check = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = connection.prepare("pragma integrity_check(20)")?;
-            let found = statement.query_map([], |row| row.get::<_, String>(0))?;
-            found.collect()
-        };
-        match check() {
-            Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
-            Err(error) if is_damage(&error) => Ok(vec!["the file is damaged: it cannot be read whole".to_owned()]),
-            Err(error) => Err(translate(&error)),
-        }
+        let busy = || Err(unavailable("the database was busy for the whole time of this call".to_owned()));
+        self.noted(answer.unwrap_or_else(busy))
     }
 
     /// The settings that durability and speed hang on, by name.
     pub fn settings(&self) -> Result<Vec<(String, String)>> {
-        let connection = connect(&self.inner.path, false)?;
+        let connection = self.reader()?;
         let names = ["journal_mode", "synchronous", "user_version", "page_size", "page_count"];
         let read = |name: &str| -> rusqlite::Result<String> {
             connection.query_row(&format!("pragma {name}"), [], |row| Ok(format!("{:?}", row.get_ref(0)?)))
@@ -376,7 +376,24 @@ fn connect(path: &Path, create: bool) -> Result<Connection> {
 fn read_only(path: &Path) -> Result<Connection> {
     let connection = connect(path, false)?;
     connection.pragma_update(None, "query_only", true).map_err(|error| translate(&error))?;
+    // Only the writer knows when it is safe.
+    leave_log(&connection)?;
     Ok(connection)
+}
+
+/// Has the connection leave the log as it is when it is closed, though it be the last one: neither moved into the
+/// database nor removed.
+fn leave_log(connection: &Connection) -> Result<()> {
+    let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    set.map(drop).map_err(|error| translate(&error))
+}
+
+/// Closes the writer's connection and leaves the log as it is.
+pub(super) fn close_beside_log(transaction: Transaction) {
+    // A connection that cannot be told is not closed at all: the end of the process does that.
+    if leave_log(&transaction.connection).is_err() {
+        std::mem::forget(transaction);
+    }
 }
 
 /// Makes statements of this connection stop at the deadline.
@@ -451,7 +468,8 @@ impl Inner {
     fn close(&self) {
         lock(&self.idle).clear();
         self.queue.close();
-        let _ = lock(&self.closed).recv_timeout(CLOSING);
+        let patience = if self.opened.log_is_lost() { RESCUING } else { CLOSING };
+        let _ = lock(&self.closed).recv_timeout(patience);
     }
 }
 
@@ -480,7 +498,8 @@ pub(crate) fn translate(error: &rusqlite::Error) -> Refusal {
         return Refusal::new(
             Code::Damaged,
             "the database fails its own check",
-            "Stop writing. Keep the file, run heyaira verify, and restore the newest good backup.",
+            "Stop every heyaira process that uses it, run heyaira verify, move the file away with the -wal and -shm \
+             beside it (keep them), and put the newest good backup back: heyaira restore FILE --same-instance.",
         );
     }
     let lasting = match error.sqlite_error_code() {

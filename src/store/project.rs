@@ -30,6 +30,19 @@ pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Resu
     Ok((instance, project))
 }
 
+/// The id of the instance, if the database is set up.
+pub async fn instance_id(transaction: &mut Transaction) -> Result<Option<Uuid>> {
+    transaction.row("select instance_id from instance", &[]).await?.map(|row| row.uuid(0)).transpose()
+}
+
+/// Makes the database another instance: profiles of the old one are refused from then on.
+pub async fn replace_instance(transaction: &mut Transaction, instance: &Instance) -> Result<()> {
+    let key = crate::store::cell::Cell::Bytes(instance.pin_key.clone());
+    let values = [instance.id.into(), instance.resource.as_str().into(), key];
+    let sql = "update instance set instance_id = ?1, resource = ?2, pin_key = ?3";
+    transaction.execute(sql, &values).await.map(drop)
+}
+
 fn project(mut row: Row, first: usize) -> Result<Project> {
     Ok(Project {
         project_id: row.integer(first)?,

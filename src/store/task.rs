@@ -66,7 +66,7 @@ pub(crate) fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T>
         Refusal::new(
             Code::Damaged,
             "the database holds a value that cannot be read",
-            "Stop writing. Keep the file, run heyaira verify, and restore the newest good backup.",
+            "Stop writing, run heyaira verify, and put the newest good backup back: heyaira restore FILE --same-instance.",
         )
     })
 }

@@ -1,18 +1,23 @@
 //! The one writer of a process: waiting writes in groups, each group one transaction behind the file lock.
 //! Must never answer a write before it is on disk.
 
+use std::cell::Cell;
 use std::fs::{File, TryLockError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use crate::error::{Refusal, Result};
-use crate::store::backend::{PutOff, Transaction, batch, poll_once, step, unavailable};
+use crate::store::backend::{PutOff, Transaction, batch, close_beside_log, poll_once, rescue, step, unavailable};
 use crate::store::file::Opened;
 use crate::store::queue::{Queue, Tell};
 
 /// How many waiting writes one transaction takes at most.
 const GROUP_LIMIT: usize = 256;
+/// How long the end waits for the file lock; whoever has it longer moves the log into the database itself.
+const LEAVING: Duration = Duration::from_millis(100);
+/// How soon a file that could not be written anew is tried again.
+const COMPACTING_AGAIN: Duration = Duration::from_mins(1);
 
 /// The file lock that processes queue up for, fairly; `SQLite`'s own waiting starves some of them for seconds.
 pub(super) struct Held<'f>(&'f File);
@@ -53,8 +58,10 @@ impl Drop for Held<'_> {
 pub(super) struct Files {
     /// The file that processes lock.
     pub(super) lock: File,
-    /// Which file was opened.
+    /// Which files were opened.
     pub(super) opened: Opened,
+    /// True once what is in a lost log was saved.
+    pub(super) rescued: Cell<bool>,
 }
 
 /// Writes until the queue is closed and empty; counts the commits.
@@ -62,15 +69,45 @@ pub(super) fn write_for_ever(queue: &Queue, mut transaction: Transaction, files:
     while queue.wait() {
         write_group(queue, &mut transaction, files, commits);
     }
+    leave(transaction, files);
+}
+
+/// Closes the file. `SQLite` moves the log into the database and removes what is at the log's path, if nobody else has
+/// the database open; that is right only while the one at the path is ours, or nobody has written into it.
+fn leave(transaction: Transaction, files: &Files) {
+    let opened = &files.opened;
+    let held = Held::take_within(&files.lock, LEAVING);
+    rescue_lost_log(&transaction, files);
+    let is_ours = opened.check_content().is_ok() || (opened.log_is_lost() && !opened.log_is_in_use());
+    if held.is_ok() && is_ours {
+        drop(transaction);
+    } else {
+        close_beside_log(transaction);
+    }
+}
+
+/// Saves what was acknowledged into a log that is no longer where others look for it, once.
+fn rescue_lost_log(transaction: &Transaction, files: &Files) {
+    if !files.opened.log_is_lost() || files.rescued.replace(true) {
+        return;
+    }
+    match rescue(transaction, files.opened.path()) {
+        Ok(copy) => tracing::error!(
+            copy = %copy.display(),
+            "the log of the database was deleted or replaced; all that this process sees was saved in a copy"
+        ),
+        Err(refusal) => tracing::error!(%refusal, "the log of the database was deleted or replaced, and is not saved"),
+    }
 }
 
 /// Commits what is waiting in one transaction: a savepoint for each write, all answers after the commit.
 fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, commits: &watch::Sender<u64>) {
-    let Files { lock, opened } = files;
-    let begin = |held| opened.check().and_then(|()| step(transaction, "begin immediate")).map(|()| held);
+    let Files { lock, opened, .. } = files;
+    let begin = |held| opened.check_content().and_then(|()| step(transaction, "begin immediate")).map(|()| held);
     let held = match Held::take(lock).and_then(begin) {
         Ok(held) => held,
         Err(refusal) => {
+            rescue_lost_log(transaction, files);
             refuse_waiting(queue, &refusal);
             return;
         }
@@ -80,15 +117,23 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, comm
         // A file that was taken away in the meantime was committed to, and still nobody will ever read it.
         group.outcome = poll_once(|transaction| Box::pin(transaction.catch_up()), transaction)
             .and_then(|()| step(transaction, "commit"))
-            .and_then(|()| opened.check());
+            .and_then(|()| opened.check_after_commit());
         commits.send_modify(|count| *count = count.wrapping_add(1));
     }
     transaction.undo_to(PutOff::default());
     if transaction.is_open() {
         let _ = step(transaction, "rollback");
     }
-    if transaction.compacts() && group.outcome.is_ok() {
-        group.outcome = compact(transaction);
+    if group.outcome.is_ok() && transaction.compacts() {
+        // What was written stands, whatever becomes of this.
+        if let Err(refusal) = compact(transaction) {
+            tracing::error!(
+                reason = refusal.message,
+                "the removal is done, but the file could not be written anew: what was removed can still be read in its \
+                 free space until that is done; free as much disk as the database takes, then purge once more"
+            );
+            transaction.compact_in(COMPACTING_AGAIN);
+        }
     }
     drop(held);
     for (tell, closed) in group.answers {

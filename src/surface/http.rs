@@ -170,8 +170,9 @@ impl Server {
                 Err(caller::unknown_project(asked))
             }
             Err(refusal) if refusal.code == Code::Unavailable => {
-                self.database.reopen_if_replaced(&service);
-                Err(refusal)
+                // Why it cannot be opened anew, if it cannot, is what the caller must know.
+                let reopened = self.database.reopen_if_replaced(&service);
+                reopened.map_err(|refusal| refusal.with("retry_after_seconds", 1)).and(Err(refusal))
             }
             answer => answer,
         }
@@ -191,22 +192,22 @@ impl Database {
 
     /// The one at its path, opened anew where it was replaced. It may block.
     fn current(&self) -> Service {
-        self.reopen_if_replaced(&self.service());
+        let _ = self.reopen_if_replaced(&self.service());
         self.service()
     }
 
     /// The next call finds the file that stands in the place of the one that was open.
-    fn reopen_if_replaced(&self, found: &Service) {
+    fn reopen_if_replaced(&self, found: &Service) -> Result<()> {
         if found.store.is_current() {
-            return;
+            return Ok(());
         }
         let mut service = self.service.write().unwrap_or_else(PoisonError::into_inner);
         if service.store.is_current() {
-            return;
+            return Ok(());
         }
-        match (self.opener)() {
-            Ok(opened) => *service = opened,
-            Err(refusal) => tracing::warn!(%refusal, "the database was replaced and cannot be opened"),
-        }
+        *service = (self.opener)().inspect_err(|refusal| {
+            tracing::warn!(%refusal, "the database was replaced and cannot be opened");
+        })?;
+        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use crate::surface::cli::{Session, flags, maintain, mcp, serve, setup, start};
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 10] = [
+const BY_HAND: [(&str, Run); 11] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -22,6 +22,7 @@ const BY_HAND: [(&str, Run); 10] = [
     ("doctor", maintain::doctor),
     ("verify", maintain::verify),
     ("backup", maintain::backup),
+    ("restore", maintain::restore),
     ("completions", maintain::completions),
 ];
 
@@ -142,6 +143,12 @@ fn made_by_hand() -> Vec<Command> {
         Command::new("backup")
             .about("Write a consistent copy of the database, also while it is in use")
             .arg(text("file").help("The new file")),
+        Command::new("restore")
+            .about("Put a backup in the place of the whole database, also while it is in use; what was there is kept beside")
+            .arg(text("file").help("The backup"))
+            .arg(Arg::new("same-instance").long("same-instance").action(ArgAction::SetTrue).help(
+                "Stay the instance that it was, so that profiles go on; else it becomes another one, and old ones are refused",
+            )),
         Command::new("completions")
             .about("Print the completions of a shell")
             .arg(text("shell").help("bash, zsh, fish, elvish or powershell")),

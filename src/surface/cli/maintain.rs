@@ -1,4 +1,4 @@
-//! Looking after a database: `doctor`, `verify`, `backup`, `completions`.
+//! Looking after a database: `doctor`, `verify`, `backup`, `restore`, `completions`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,9 +7,10 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::domain::project::Instance;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
-use crate::store::backend::work;
+use crate::store::backend::{Transaction, work};
 use crate::store::{project, verify as check};
 use crate::surface::cli::{Session, answer, commands, now, wait};
 
@@ -69,6 +70,49 @@ pub fn backup(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     service.store.back_up(&file)?;
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     answer::print(&json!({"file": file.display().to_string(), "bytes": bytes}), session.json)
+}
+
+/// `heyaira restore FILE`.
+pub fn restore(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
+    let file = matches.get_one::<String>("file").map(PathBuf::from);
+    let file = file.ok_or_else(|| Refusal::argument("the backup is missing: heyaira restore FILE"))?;
+    if !file.is_file() {
+        return Err(Refusal::argument(format!("there is no file {}", file.display())));
+    }
+    let service = session.config.open(true)?;
+    let deadline = std::time::Instant::now() + service.deadline;
+    let present = wait(service.store.read(deadline, work(|transaction| Box::pin(project::instance_id(transaction)))))?;
+    let minted = (!matches.get_flag("same-instance"))
+        .then(|| (service.ids.uuid(), project::new_pin_key(service.ids.uuid(), service.ids.uuid())));
+    let prepare = work(move |transaction| Box::pin(become_instance(transaction, present, minted)));
+    let (instance, before) = service.store.restore(&file, prepare)?;
+    let told = json!({
+        "restored": file.display().to_string(),
+        "instance": instance,
+        "kept": before.display().to_string(),
+    });
+    answer::print(&told, session.json)
+}
+
+/// Refuses a backup of another instance than the `present` one; makes it a new one if one was `minted`.
+async fn become_instance(
+    transaction: &mut Transaction,
+    present: Option<Uuid>,
+    minted: Option<(Uuid, Vec<u8>)>,
+) -> Result<Uuid> {
+    let (instance, _) = project::identity(transaction, None).await?;
+    if let Some(present) = present.filter(|present| *present != instance.id) {
+        return Err(Refusal::new(
+            Code::IdentityMismatch,
+            format!("the backup is of instance {}, this database is instance {present}", instance.id),
+            "Name a new file to put it into: heyaira restore FILE --database NEW. Nothing was changed.",
+        ));
+    }
+    let Some((id, pin_key)) = minted else { return Ok(instance.id) };
+    let is_named = instance.resource != format!("heyaira:{}", instance.id);
+    let resource = if is_named { instance.resource } else { format!("heyaira:{id}") };
+    project::replace_instance(transaction, &Instance { id, resource, pin_key }).await?;
+    Ok(id)
 }
 
 /// `heyaira completions SHELL`.

@@ -37,10 +37,12 @@ pub async fn ready(State(server): State<Arc<Server>>) -> Response {
     let service = server.service();
     let asked = work(|transaction| Box::pin(project::identity(transaction, None)));
     match service.store.read(Instant::now() + PATIENCE, asked).await {
+        // Its first rows may be read though others cannot.
+        Ok(_) if service.store.is_damaged() => not_ready("the database is damaged").into_response(),
         Ok((instance, _)) => answer::given(&json!({"status": "ready", "instance": instance.id})),
         Err(refusal) => {
             tracing::warn!(%refusal, "not ready");
-            server.database.reopen_if_replaced(&service);
+            let _ = server.database.reopen_if_replaced(&service);
             not_ready("the database does not answer").into_response()
         }
     }
