@@ -41,6 +41,8 @@ need npm npm
 
 step "build"
 cargo build --locked --all-targets
+# Where cargo builds is its user's to choose.
+target=$(cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
 step "tests"
 cargo test --locked -- --skip races:: --skip durability:: --skip sizes:: --skip network::
@@ -50,14 +52,14 @@ step "tests with figures"
 cargo test --locked --test it -- --nocapture races:: durability:: sizes:: network::
 
 step "clients that others wrote"
-tests/clients/run.sh target/debug/heyaira
+tests/clients/run.sh "$target/debug/heyaira"
 
 step "checkers that others wrote"
-tests/checkers/run.sh target/debug/heyaira
+tests/checkers/run.sh "$target/debug/heyaira"
 
 step "conformance suite of MCP"
 cargo build --locked --features conformance-fixtures --bin heyaira-conformance
-tests/conformance/run.sh target/debug/heyaira target/debug/heyaira-conformance
+tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conformance"
 
 if [ "$which_tests" = all ]; then
     step "long tests"
