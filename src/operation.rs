@@ -20,6 +20,7 @@ use crate::domain::time::Timestamp;
 use crate::domain::token::{Role, Secret};
 use crate::error::{Code, Refusal, Result};
 use crate::store::backend::{Store, Transaction, work};
+use crate::store::token::{self, Credential};
 use crate::store::{idempotency, project, task};
 
 /// What a call may do, and so: its transaction, the role it needs, its hints on the wire.
@@ -159,6 +160,23 @@ pub struct Service {
     pub ids: Arc<dyn Ids>,
     /// How long a call may take.
     pub deadline: Duration,
+}
+
+impl Service {
+    /// What a token of that hash opens now, if it is valid.
+    pub async fn credential(&self, hash: [u8; 32]) -> Result<Option<Credential>> {
+        let now = self.clock.now();
+        let found = work(move |transaction| Box::pin(async move { token::find(transaction, &hash, now).await }));
+        self.store.read(Instant::now() + self.deadline, found).await
+    }
+
+    /// The instance, and the project of that slug if it exists.
+    pub async fn identity(&self, slug: Option<&str>) -> Result<(Instance, Option<Project>)> {
+        let slug = slug.map(str::to_owned);
+        let found =
+            work(move |transaction| Box::pin(async move { project::identity(transaction, slug.as_deref()).await }));
+        self.store.read(Instant::now() + self.deadline, found).await
+    }
 }
 
 /// Which door a call came in by.

@@ -115,16 +115,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the database. Without credentials only a loopback address is served.
-    pub fn open(opener: Opener, settings: Settings, resource: &str) -> Result<Self> {
+    /// Serves a database that is open. Without credentials only a loopback address is served.
+    pub fn over(service: Service, opener: Opener, settings: Settings, resource: &str) -> Result<Self> {
         if matches!(settings.auth, Auth::Open(_)) && !settings.listen.ip().is_loopback() {
             return Err(Refusal::not_allowed(
                 format!("{} can be reached from other machines, and --auth none lets everyone write", settings.listen),
                 "Listen on 127.0.0.1, or leave --auth none out and make tokens: heyaira token create NAME --project PROJECT.",
             ));
         }
-        let service = RwLock::new(opener()?);
-        let database = Arc::new(Database { opener, service });
+        let database = Arc::new(Database { opener, service: RwLock::new(service) });
         let watched = Arc::clone(&database);
         Ok(Self {
             database,

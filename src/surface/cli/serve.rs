@@ -3,7 +3,6 @@
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
 use clap::{Arg, ArgAction, ArgMatches};
 use http::Uri;
@@ -13,8 +12,6 @@ use serde_json::json;
 use crate::domain::token::ANONYMOUS;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
-use crate::store::backend::work;
-use crate::store::project;
 use crate::surface::cli::{Session, answer, limits, wait};
 use crate::surface::http::{Auth, Server, Settings, connections, router};
 use crate::surface::signals;
@@ -60,7 +57,8 @@ pub fn auth_flag() -> Arg {
 pub fn serve(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let open = matches.get_one::<String>("auth").is_some_and(|auth| auth == "none");
     let auth = if open { Auth::Open(ANONYMOUS.to_owned()) } else { Auth::Tokens };
-    let bound = Bound::new(session, settings(matches, auth)?)?;
+    let settings = settings(matches, auth)?;
+    let bound = Bound::new(session, session.config.open(false)?, settings)?;
     let address = bound.address;
     if session.json {
         let told = json!({"listening": address, "mcp": mcp(address, "PROJECT"), "http": http(address, "PROJECT")});
@@ -128,11 +126,11 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Opens the database, then takes the port.
-    pub fn new(session: &Session, mut settings: Settings) -> Result<Self> {
+    /// Takes the port for the session's database, which is open.
+    pub fn new(session: &Session, service: Service, mut settings: Settings) -> Result<Self> {
         let config = session.config.clone();
         let opener = move || config.open(false);
-        let resource = resource(&opener()?)?;
+        let (instance, _) = wait(service.identity(None))?;
         let listener = TcpListener::bind(settings.listen).map_err(|error| unbound(settings.listen, &error))?;
         // So that a burst of clients waits here, and not for the second after which their systems knock again.
         let _ = socket2::SockRef::from(&listener).listen(BACKLOG);
@@ -140,7 +138,7 @@ impl Bound {
         listener.set_nonblocking(true).map_err(|error| unbound(address, &error))?;
         settings.limits.connections = connections::affordable(settings.limits.connections);
         settings.listen = address;
-        let server = Arc::new(Server::open(Box::new(opener), settings, &resource)?);
+        let server = Arc::new(Server::over(service, Box::new(opener), settings, &instance.resource)?);
         Ok(Self { server, listener, address })
     }
 
@@ -172,11 +170,6 @@ impl Bound {
         self.server.service().store.close();
         Ok(())
     }
-}
-
-fn resource(service: &Service) -> Result<String> {
-    let identity = work(|transaction| Box::pin(project::identity(transaction, None)));
-    wait(service.store.read(Instant::now() + service.deadline, identity)).map(|(instance, _)| instance.resource)
 }
 
 fn unbound(address: SocketAddr, error: &std::io::Error) -> Refusal {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
@@ -17,9 +17,7 @@ use crate::domain::token;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::operations;
-use crate::store::backend::work;
 use crate::store::file::{failed, new_private};
-use crate::store::token::find;
 use crate::surface::cli::serve::{self, Bound};
 use crate::surface::cli::setup::{prepare, profile_text};
 use crate::surface::cli::{Session, answer, caller, connect, profile_of, wait};
@@ -50,14 +48,15 @@ struct Served {
 
 /// `heyaira start`.
 pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
-    let ready = set_up(session)?;
+    // Handed on whole: a second hold would keep a database open that was replaced while it is served.
+    let (service, ready) = set_up(session)?;
     if matches.get_flag("no-serve") {
         tell(session, &ready, None)?;
         return Ok(ExitCode::SUCCESS);
     }
     let settings = serve::settings(matches, Auth::Tokens)?;
     let listen = settings.listen;
-    let bound = match Bound::new(session, settings) {
+    let bound = match Bound::new(session, service, settings) {
         // The server that an earlier start left running serves every project of its database.
         Err(_) if is_served(listen, &ready) => {
             tell(
@@ -80,7 +79,7 @@ fn is_served(listen: SocketAddr, ready: &Ready) -> bool {
     found.is_some_and(|found| ready.profile["instance"] == found)
 }
 
-fn set_up(session: &Session) -> Result<Ready> {
+fn set_up(session: &Session) -> Result<(Service, Ready)> {
     let service = session.config.open(true)?;
     prepare(&service, None)?;
     let project = project_name(session)?;
@@ -91,7 +90,7 @@ fn set_up(session: &Session) -> Result<Ready> {
     };
     let profile = profile_of(session, &service, &project)?;
     let token = token_file(session, &service)?;
-    Ok(Ready { project, created, profile, token })
+    Ok((service, Ready { project, created, profile, token }))
 }
 
 fn ask(session: &Session, service: &Service, name: &str, arguments: Value) -> Result<Value> {
@@ -142,9 +141,7 @@ fn token_file(session: &Session, service: &Service) -> Result<PathBuf> {
 }
 
 fn check_token(service: &Service, path: &Path, token: &str) -> Result<()> {
-    let (hash, now) = (token::hash(token), service.clock.now());
-    let found = work(move |transaction| Box::pin(async move { find(transaction, &hash, now).await }));
-    match wait(service.store.read(Instant::now() + service.deadline, found))? {
+    match wait(service.credential(token::hash(token)))? {
         Some(_) => Ok(()),
         None => Err(Refusal::not_allowed(
             format!("the token in {} is revoked, expired, or of another database", path.display()),

@@ -32,14 +32,9 @@ pub async fn call(
     State(server): State<Arc<Server>>,
     path: Result<Path<(String, String)>, PathRejection>,
     request: Request<Body>,
-) -> Response {
-    let Ok(Path((project, tool))) = path else {
-        return super::router::unknown_address().into_response();
-    };
-    match ask(&server, &project, &tool, request).await {
-        Ok(response) => response,
-        Err(denied) => denied.into_response(),
-    }
+) -> Result<Response, Denied> {
+    let Path((project, tool)) = path.map_err(|_| super::router::unknown_address())?;
+    ask(&server, &project, &tool, request).await
 }
 
 async fn ask(server: &Server, project: &str, tool: &str, request: Request<Body>) -> Result<Response, Denied> {

@@ -18,9 +18,7 @@ use crate::domain::text::{length, quoted};
 use crate::domain::token::{self, Role};
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{Connection, Door, Pinned, Service};
-use crate::store::backend::work;
-use crate::store::project;
-use crate::store::token::{Credential, find};
+use crate::store::token::Credential;
 use crate::surface::headers::{CONNECTION, HARNESS, INSTANCE, KEY, MODEL, NAMED_SESSION, SESSION, decoded};
 use crate::surface::http::answer::Denied;
 use crate::surface::http::connections::Peer;
@@ -58,7 +56,7 @@ pub async fn admit(server: &Server, parts: &Parts, slug: &str, door: Door, check
     let hash = bearer(&parts.headers);
     let credential = match (&server.settings.auth, &hash) {
         (Auth::Open(name), _) => Credential { name: name.clone(), project: None, role: Role::Write },
-        (Auth::Tokens, Sent::Token(hash)) => match valid(&service, *hash).await? {
+        (Auth::Tokens, Sent::Token(hash)) => match service.credential(*hash).await? {
             Some(credential) => credential,
             None => return Err(refused(server, parts, "the token that was sent is not valid here, or no longer")),
         },
@@ -85,7 +83,7 @@ async fn enter(
 ) -> Result<(Connection, Observed)> {
     let is_checked = credential.project.is_some() || check == Project::Asked;
     let is_open = credential.project.as_deref().is_none_or(|only| only == slug) && slug_problem(slug).is_none();
-    if !is_open || !(is_checked || exists(service, slug).await?) {
+    if !is_open || !(is_checked || service.identity(Some(slug)).await?.1.is_some()) {
         return Err(unknown_project(slug));
     }
     let instance = instance(&parts.headers)?;
@@ -107,7 +105,7 @@ async fn enter(
 /// True while a token that was let in still is.
 pub async fn still_valid(server: &Server, caller: &Caller) -> bool {
     match (&server.settings.auth, caller.token) {
-        (Auth::Tokens, Some(hash)) => matches!(valid(&server.service(), hash).await, Ok(Some(_))),
+        (Auth::Tokens, Some(hash)) => matches!(server.service().credential(hash).await, Ok(Some(_))),
         (Auth::Tokens, None) => false,
         (Auth::Open(_), _) => true,
     }
@@ -131,21 +129,6 @@ fn bearer(headers: &HeaderMap) -> Sent {
         }
         _ => Sent::Another,
     }
-}
-
-async fn valid(service: &Service, hash: [u8; 32]) -> Result<Option<Credential>> {
-    let now = service.clock.now();
-    let deadline = Instant::now() + service.deadline;
-    let found = work(move |transaction| Box::pin(async move { find(transaction, &hash, now).await }));
-    service.store.read(deadline, found).await
-}
-
-async fn exists(service: &Service, slug: &str) -> Result<bool> {
-    let (slug, deadline) = (slug.to_owned(), Instant::now() + service.deadline);
-    let found = work(move |transaction| {
-        Box::pin(async move { project::identity(transaction, Some(&slug)).await.map(|(_, found)| found.is_some()) })
-    });
-    service.store.read(deadline, found).await
 }
 
 fn refused(server: &Server, parts: &Parts, message: &str) -> Denied {

@@ -100,14 +100,9 @@ pub async fn message(
     State((server, messages)): State<(Arc<Server>, Messages)>,
     path: Result<Path<String>, PathRejection>,
     request: Request<Body>,
-) -> Response {
-    let Ok(Path(project)) = path else {
-        return super::router::unknown_address().into_response();
-    };
-    match ask(&server, &messages, &project, request).await {
-        Ok(response) => response,
-        Err(denied) => denied.into_response(),
-    }
+) -> Result<Response, Denied> {
+    let Path(project) = path.map_err(|_| super::router::unknown_address())?;
+    ask(&server, &messages, &project, request).await
 }
 
 async fn ask(

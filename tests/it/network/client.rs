@@ -174,6 +174,21 @@ pub struct Memory {
 }
 
 impl Served {
+    /// Calls on new connections until one is served; answers how many were not.
+    pub fn refused_until_room(&self) -> usize {
+        let began = Instant::now();
+        let mut refused = 0;
+        loop {
+            let mut client = self.client();
+            client.send(post("server_identity", "{}"));
+            match client.answer() {
+                Some(answer) if answer.status == 200 => return refused,
+                _ => refused += 1,
+            }
+            assert!(began.elapsed() < PATIENCE, "nobody made room");
+        }
+    }
+
     /// A server with these flags that lets everyone in.
     pub fn open(flags: &[&str]) -> Self {
         Self::start(Place::new(), &[&["--auth", "none"], flags].concat())

@@ -154,16 +154,7 @@ fn clients_that_never_read_make_room() {
     let served = Served::open(&["--max-connections", "10"]);
     let stuffed = all_stuffed(&served, 10);
     let began = Instant::now();
-    let mut refused = 0;
-    loop {
-        let mut client = served.client();
-        client.send(post("server_identity", "{}"));
-        match client.answer() {
-            Some(answer) if answer.status == 200 => break,
-            _ => refused += 1,
-        }
-        assert!(began.elapsed() < PATIENCE, "nobody made room");
-    }
+    let refused = served.refused_until_room();
     println!("{} that never read: room after {:.1?} and {refused} refusals", stuffed.len(), began.elapsed());
 }
 

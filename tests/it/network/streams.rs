@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::client::{Client, PATIENCE, Served, post};
+use super::client::{Client, Served};
 
 /// Streams that are open and of which nothing is read but the head.
 fn streams(served: &Served, number: usize) -> Vec<Client> {
@@ -48,16 +48,7 @@ fn streams_make_room_when_all_places_are_taken() {
     let served = Served::open(&["--max-connections", "10"]);
     let streams = streams(&served, 10);
     let began = Instant::now();
-    let mut refused = 0;
-    loop {
-        let mut client = served.client();
-        client.send(post("server_identity", "{}"));
-        match client.answer() {
-            Some(answer) if answer.status == 200 => break,
-            _ => refused += 1,
-        }
-        assert!(began.elapsed() < PATIENCE, "nobody made room");
-    }
+    let refused = served.refused_until_room();
     println!("{} streams: room after {:.1?} and {refused} refusals", streams.len(), began.elapsed());
     assert!(refused > 0, "a stream is given some time");
 }
