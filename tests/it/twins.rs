@@ -1,0 +1,165 @@
+//! Twins: two databases that are asked the same calls at the same times must answer the same, word for word.
+//!
+//! The calls are drawn from a seed, which every run prints. `HEYAIRA_TWINS_SEED` runs the one sequence of that seed
+//! again; `HEYAIRA_TWINS_CALLS` says how many calls a run makes at least.
+
+mod author;
+mod draw;
+mod pair;
+mod shrink;
+mod side;
+mod step;
+mod tally;
+mod texts;
+mod world;
+
+use std::time::Instant;
+
+use crate::ground::scattered;
+
+use author::{Author, CROWD, WEIGHTS};
+use pair::{Difference, Pair};
+use shrink::shrink;
+use step::Step;
+use tally::Tally;
+
+/// The seed of the usual run.
+const SEED: u64 = 20_261_129;
+/// How many calls the usual run makes at least.
+const CALLS: usize = 10_000;
+/// How many calls a sequence has.
+const LENGTH: usize = 500;
+/// Of so many sequences one is played in a project so full that counts end and searches walk.
+const CROWDED: u64 = 16;
+
+/// The number in an environment variable, if there is one.
+fn given(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, no number")))
+}
+
+/// What is played: a sequence, on two databases of which one may have a fault.
+#[derive(Clone, Copy)]
+struct Game {
+    seed: u64,
+    /// True if it is played in a project that is filled first.
+    crowded: bool,
+    /// SQL that spoils the `SQLite` file; empty for none.
+    fault: &'static str,
+}
+
+impl Game {
+    /// Plays it: the calls that were made, and how the last of them differed, if it did.
+    fn play(self, tally: &mut Tally) -> (Vec<Step>, Option<Difference>) {
+        let mut author = Author::new(self.seed, self.crowded);
+        let mut pair = Pair::new(self.seed, self.fault);
+        let mut steps = Vec::new();
+        let length = LENGTH + if self.crowded { CROWD } else { 0 };
+        while steps.len() < length {
+            let step = author.next(steps.len());
+            let outcome = pair.ask(&step);
+            if let Ok(answer) = &outcome {
+                tally.note(&step, answer);
+                author.learn(&step, answer);
+            }
+            steps.push(step);
+            if let Err(difference) = outcome {
+                return (steps, Some(difference));
+            }
+        }
+        let last = pair.look_at_everything().err();
+        (steps, last)
+    }
+
+    /// Plays it; a difference is made as small as time allows and told whole. Answers how many calls were made.
+    #[track_caller]
+    fn must_be_equal(self, tally: &mut Tally) -> usize {
+        let (steps, difference) = self.play(tally);
+        let Some(difference) = difference else {
+            return steps.len();
+        };
+        let (shrunk, smallest) = shrink(self, &steps, difference.clone());
+        let Self { seed, crowded, .. } = self;
+        panic!(
+            "the twins differ at call {} of a sequence{}. To see it again: HEYAIRA_TWINS_SEED={seed}{} cargo test --test it -- twins::both\n\
+             {}\n{difference}\nThe same in {} calls:\n{}{smallest}",
+            steps.len(),
+            if crowded { " in a crowded project" } else { "" },
+            if crowded { " HEYAIRA_TWINS_CROWDED=1" } else { "" },
+            steps.last().map(Step::to_string).unwrap_or_default(),
+            shrunk.len(),
+            shrunk.iter().map(|step| format!("{step}\n")).collect::<String>(),
+        );
+    }
+}
+
+#[test]
+fn both_databases_give_equal_answers_to_the_same_calls() {
+    let (began, mut tally) = (Instant::now(), Tally::default());
+    if let Some(seed) = given("HEYAIRA_TWINS_SEED") {
+        let game = Game { seed, crowded: given("HEYAIRA_TWINS_CROWDED").is_some(), fault: "" };
+        let calls = game.must_be_equal(&mut tally);
+        println!("twins: seed {seed}, {calls} calls, equal answers");
+        return;
+    }
+    let wanted = given("HEYAIRA_TWINS_CALLS").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(CALLS);
+    let (mut calls, mut sequences) = (0, 0);
+    while calls < wanted {
+        let seed = scattered(SEED.wrapping_add(sequences));
+        println!("twins: sequence {sequences}, seed {seed}");
+        let game = Game { seed, crowded: sequences % CROWDED == CROWDED - 1, fault: "" };
+        calls += game.must_be_equal(&mut tally);
+        sequences += 1;
+    }
+    println!("{tally}twins: {calls} calls in {sequences} sequences, equal answers, {:.1?}", began.elapsed());
+    if calls >= CALLS {
+        tally.must_have_met_everything();
+    }
+}
+
+/// Faults of one database: what a statement could do wrong, done by a trigger.
+const FAULTS: [(&str, &str); 4] = [
+    (
+        "a wrong count",
+        "create trigger fault after update of status on task when new.status = 'cancelled' begin \
+         update task_count set tasks = tasks + 1 where project_id = new.project_id and status = 'cancelled'; end",
+    ),
+    (
+        "a lost row of history",
+        "create trigger fault after insert on task_version when new.act = 'takeover' begin \
+         update task_version set session_ref = null where task_id = new.task_id and version = new.version; end",
+    ),
+    (
+        "a key that is forgotten",
+        "create trigger fault after insert on idempotency begin \
+         delete from idempotency where idempotency_key = new.idempotency_key; end",
+    ),
+    (
+        "a word that is not found",
+        "create trigger fault after insert on memory begin \
+         update memory set memory_key = memory_key + 1000000 where memory_key = new.memory_key and new.kind = 'fact'; end",
+    ),
+];
+
+#[test]
+fn a_fault_of_one_database_is_found_and_told_in_few_calls() {
+    for (what, fault) in FAULTS {
+        let game = Game { seed: scattered(SEED), crowded: false, fault };
+        let (steps, difference) = game.play(&mut Tally::default());
+        let difference = difference.unwrap_or_else(|| panic!("{what} was not found"));
+        let (shrunk, difference) = shrink(game, &steps, difference);
+        let told: String = shrunk.iter().map(|step| format!("{step}\n")).collect();
+        println!("{what}: found at call {}, told in {} calls:\n{told}{difference}", steps.len(), shrunk.len());
+        assert!(shrunk.len() <= 8, "{what} is told in {} calls:\n{told}", shrunk.len());
+    }
+}
+
+#[test]
+fn every_operation_is_called() {
+    let missing: Vec<&str> = heyaira::operations::all()
+        .iter()
+        .map(|entry| entry.name)
+        .filter(|name| !WEIGHTS.iter().any(|(known, _)| known == name))
+        .collect();
+    assert!(missing.is_empty(), "no twin ever calls {missing:?}: add them to the author");
+}

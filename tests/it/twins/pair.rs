@@ -1,0 +1,167 @@
+//! Both sides: asks each the same and compares what they say, word for word but for what lawfully differs.
+
+use std::fmt;
+
+use heyaira::error::{Code, Refusal, Result};
+use heyaira::store::backend::work;
+use heyaira::store::{task, verify, version};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+use super::side::Side;
+use super::step::Step;
+
+/// What lawfully differs by database: an operation's field, and why.
+const MASKED: [(&str, &str, &str); 1] = [(
+    "memory_search",
+    "next_cursor",
+    "it holds the database's own key of the last row; that it leads to the same rows is seen by following it",
+)];
+
+/// The codes that no call of a healthy database is answered, whatever was asked.
+const NEVER: [Code; 3] = [Code::Internal, Code::Unavailable, Code::Damaged];
+
+/// Two answers to one question.
+#[derive(Clone, Debug)]
+pub(super) struct Difference {
+    sides: [String; 2],
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const AROUND: usize = 300;
+        let [left, right] = &self.sides;
+        let same = left.chars().zip(right.chars()).take_while(|(one, other)| one == other).count();
+        for (name, side) in ["SQLite", "other"].into_iter().zip(&self.sides) {
+            let from = same.saturating_sub(AROUND);
+            let part: String = side.chars().skip(from).take(2 * AROUND).collect();
+            let before = if from > 0 { "…" } else { "" };
+            let after = if side.chars().count() > from + 2 * AROUND { "…" } else { "" };
+            writeln!(formatter, "  {name}: {before}{part}{after}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Two databases.
+pub(super) struct Pair {
+    runtime: Runtime,
+    sides: [Side; 2],
+    /// The secrets that were handed out.
+    secrets: Vec<String>,
+}
+
+impl Pair {
+    /// Two fresh ones; the first is spoilt by `fault`, if there is one.
+    pub(super) fn new(seed: u64, fault: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let sides = runtime
+            .block_on(async { [Side::on_a_file("SQLite", seed).await, Side::on_a_file("another SQLite", seed).await] });
+        sides[0].spoil(fault);
+        Self { runtime, sides, secrets: Vec::new() }
+    }
+
+    /// The answer of both sides, if it is one.
+    pub(super) fn ask(&mut self, step: &Step) -> Result<Result<Value>, Difference> {
+        let [left, right] = &mut self.sides;
+        let (left, right) = self.runtime.block_on(async { tokio::join!(left.ask(step), right.ask(step)) });
+        equal([told(step, &left), told(step, &right)])?;
+        if let Err(refusal) = &left
+            && NEVER.contains(&refusal.code)
+        {
+            return Err(Difference { sides: [told(step, &left), told(step, &right)] });
+        }
+        let secret = left.as_ref().ok().and_then(|answer| answer.get("token")).and_then(Value::as_str);
+        self.secrets.extend(secret.map(str::to_owned));
+        Ok(left)
+    }
+
+    /// Compares what no single call shows: every task with its whole history and its receipts, what every secret opens,
+    /// and that each database passes its own check.
+    pub(super) fn look_at_everything(&self) -> Result<(), Difference> {
+        self.runtime.block_on(async {
+            let [left, right] = &self.sides;
+            for secret in &self.secrets {
+                equal([lines(left.opened_by(secret).await), lines(right.opened_by(secret).await)])?;
+            }
+            let mut after = Uuid::nil();
+            loop {
+                let (tasks, others) = (batch(left, after).await, batch(right, after).await);
+                let ids = |batch: &[(Uuid, i64)]| batch.iter().map(|(id, _)| format!("{id} ")).collect::<String>();
+                equal([ids(&tasks), ids(&others)])?;
+                let Some((last, _)) = tasks.last() else {
+                    break;
+                };
+                after = *last;
+                for (one, other) in tasks.iter().zip(&others) {
+                    equal([everything(left, *one).await, everything(right, *other).await])?;
+                }
+            }
+            let problems = [tables(left).await, tables(right).await];
+            if problems.iter().all(String::is_empty) { Ok(()) } else { Err(Difference { sides: problems }) }
+        })
+    }
+}
+
+fn equal(sides: [String; 2]) -> Result<(), Difference> {
+    if sides[0] == sides[1] { Ok(()) } else { Err(Difference { sides }) }
+}
+
+/// An outcome as text, without what may differ.
+fn told(step: &Step, outcome: &Result<Value>) -> String {
+    let mut told = match outcome {
+        Ok(answer) => answer.clone(),
+        Err(refusal) => refusal.body(),
+    };
+    for (operation, field, why) in MASKED {
+        if step.operation == operation
+            && let Some(value) = told.get_mut(field)
+        {
+            *value = json!(why);
+        }
+    }
+    told.to_string()
+}
+
+fn lines<T: fmt::Display>(outcome: Result<T>) -> String {
+    outcome.map_or_else(|refusal: Refusal| refusal.to_string(), |value| value.to_string())
+}
+
+async fn batch(side: &Side, after: Uuid) -> Vec<(Uuid, i64)> {
+    let found = work(move |transaction| Box::pin(async move { verify::tasks_behind(transaction, after).await }));
+    side.read(found).await.expect("tasks are listed")
+}
+
+/// A task with all its versions and receipts, and what is wrong with it.
+async fn everything(side: &Side, (task_id, project_id): (Uuid, i64)) -> String {
+    let found = work(move |transaction| {
+        Box::pin(async move {
+            let task = task::get(transaction, project_id, task_id).await?;
+            let history = version::after(transaction, task_id, 0, i64::MAX).await?;
+            let last = history.last().map_or(0, |last| last.version);
+            let mut receipts = Vec::new();
+            for one in history.iter().filter(|one| one.changed.iter().any(|name| name == "receipts")) {
+                receipts.push(version::last_receipt(transaction, task_id, one.version).await?);
+            }
+            let mut problems = verify::task_problems(transaction, project_id, task_id).await?;
+            if last == 0 {
+                problems.push("no history".to_owned());
+            }
+            Ok((problems, format!("{task:?} {history:?} {receipts:?}")))
+        })
+    });
+    match side.read(found).await {
+        Ok((problems, _)) if !problems.is_empty() => format!("{}: {}", side.name, problems.join("; ")),
+        Ok((_, told)) => told,
+        Err(refusal) => refusal.to_string(),
+    }
+}
+
+async fn tables(side: &Side) -> String {
+    let found = work(move |transaction| Box::pin(async move { verify::table_problems(transaction).await }));
+    match side.read(found).await {
+        Ok(problems) => problems.join("; "),
+        Err(refusal) => refusal.to_string(),
+    }
+}
