@@ -121,37 +121,48 @@ fn both_databases_give_equal_answers_to_the_same_calls() {
 const FAULTS: [(&str, &str); 4] = [
     (
         "a wrong count",
-        "create trigger fault after update of status on task when new.status = 'cancelled' begin \
-         update task_count set tasks = tasks + 1 where project_id = new.project_id and status = 'cancelled'; end",
+        "create trigger fault after insert on task when new.priority = 0 begin \
+         update task_count set tasks = tasks + 1 where project_id = new.project_id and status = 'todo'; end",
     ),
     (
-        "a lost row of history",
+        "a session that history forgets",
         "create trigger fault after insert on task_version when new.act = 'takeover' begin \
          update task_version set session_ref = null where task_id = new.task_id and version = new.version; end",
     ),
     (
-        "a key that is forgotten",
+        "a key that is not kept",
         "create trigger fault after insert on idempotency begin \
          delete from idempotency where idempotency_key = new.idempotency_key; end",
     ),
     (
-        "a word that is not found",
-        "create trigger fault after insert on memory begin \
-         update memory set memory_key = memory_key + 1000000 where memory_key = new.memory_key and new.kind = 'fact'; end",
+        "a message that never waits",
+        "create trigger fault after insert on message when new.to_session is not null begin \
+         update message set acknowledged_at = 1 where message_key = new.message_key; end",
     ),
 ];
 
+/// Plants a fault, plays until it is found, and has it told in few calls.
+#[track_caller]
+fn must_be_found((what, fault): (&str, &'static str)) {
+    const FEW: usize = 8;
+    let game = Game { seed: scattered(SEED), crowded: false, fault };
+    let (steps, difference) = game.play(&mut Tally::default());
+    let difference = difference.unwrap_or_else(|| panic!("{what} was not found"));
+    let (shrunk, difference) = shrink(game, &steps, difference);
+    let told: String = shrunk.iter().map(|step| format!("{step}\n")).collect();
+    println!("twins: {what} was found at call {}, told in {}:\n{told}{difference}", steps.len(), shrunk.len());
+    assert!(shrunk.len() <= FEW, "{what} is told in {} calls:\n{told}", shrunk.len());
+}
+
 #[test]
 fn a_fault_of_one_database_is_found_and_told_in_few_calls() {
-    for (what, fault) in FAULTS {
-        let game = Game { seed: scattered(SEED), crowded: false, fault };
-        let (steps, difference) = game.play(&mut Tally::default());
-        let difference = difference.unwrap_or_else(|| panic!("{what} was not found"));
-        let (shrunk, difference) = shrink(game, &steps, difference);
-        let told: String = shrunk.iter().map(|step| format!("{step}\n")).collect();
-        println!("{what}: found at call {}, told in {} calls:\n{told}{difference}", steps.len(), shrunk.len());
-        assert!(shrunk.len() <= 8, "{what} is told in {} calls:\n{told}", shrunk.len());
-    }
+    must_be_found(FAULTS[0]);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn faults_of_other_sorts_are_found_as_well() {
+    FAULTS[1..].iter().for_each(|fault| must_be_found(*fault));
 }
 
 #[test]

@@ -54,6 +54,7 @@ pub(super) const PROJECTS: [&str; 3] = ["ledger", "atlas", "scratch"];
 /// How many tasks fill the crowded project.
 pub(super) const CROWD: usize = 1_060;
 const SECOND: i64 = 1_000_000;
+const MINUTE: i64 = 60 * SECOND;
 
 /// Arguments that are being drawn up.
 pub(super) type Arguments = Map<String, Value>;
@@ -115,13 +116,13 @@ impl Author {
 
     /// Often none passes at all, so that rows are equally old; seldom it goes back.
     fn pass_time(&mut self) {
-        self.now += match self.draw.below(100) {
-            0..40 => 0,
-            40..70 => self.draw.between(1, 50 * SECOND),
-            70..90 => self.draw.between(1, 45) * 60 * SECOND,
-            90..97 => self.draw.between(1, 30) * 3_600 * SECOND,
-            97 => self.draw.between(2, 9) * 24 * 3_600 * SECOND,
-            98 => self.draw.between(0, 35) * 24 * 3_600 * SECOND,
+        self.now += match self.draw.below(1_000) {
+            0..450 => 0,
+            450..800 => self.draw.between(1, 50 * SECOND),
+            800..950 => self.draw.between(1, 45) * MINUTE,
+            950..982 => self.draw.between(1, 12) * 60 * MINUTE,
+            982..986 => self.draw.between(2, 8) * 24 * 60 * MINUTE,
+            986..988 => self.draw.between(29, 31) * 24 * 60 * MINUTE,
             _ => -self.draw.between(1, 900) * SECOND,
         };
     }
@@ -258,7 +259,7 @@ impl Author {
             _ => (*self.draw.pick(&["titel", "limits", "status", "task", "expected_versions", "work_receipt", ""]))
                 .to_owned(),
         };
-        let value = match self.draw.below(12) {
+        let value = match self.draw.below(13) {
             0 => Value::Null,
             1 => json!(""),
             2 => json!(texts::odd(&mut self.draw)),
@@ -272,6 +273,7 @@ impl Author {
                 json!(arguments.get(&name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             }
             10 => self.draw.any(&self.world.secrets).map_or(Value::Null, |secret| json!(format!("keep {secret} safe"))),
+            11 => json!("x".repeat(*self.draw.pick(&[100_001, 100_001, 1_048_577]))),
             _ => {
                 arguments.shift_remove(&name);
                 return;

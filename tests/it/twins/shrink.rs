@@ -1,94 +1,102 @@
 //! Makes a sequence that differs small: leaves steps out, then arguments, then the middle of texts, as long as the
 //! rest still differs somewhere. Must never answer a sequence that was not played and seen to differ.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use super::Game;
 use super::pair::{Difference, Pair};
 use super::step::Step;
 
-/// For how long it is tried.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How often a sequence is played again at most.
+const PLAYS: usize = 400;
 
-/// A sequence that differs, with where.
-type Differing = (Vec<Step>, Difference);
-
-/// The smallest sequence found.
-pub(super) fn shrink(game: Game, steps: &[Step], difference: Difference) -> Differing {
-    let deadline = Instant::now() + PATIENCE;
-    let mut best = (steps.to_vec(), difference);
-    let mut chunk = best.0.len().div_ceil(2);
-    while chunk > 0 && Instant::now() < deadline {
-        let smaller = without_chunks(game, &mut best, chunk, deadline);
+/// The smallest sequence found that differs, with where.
+pub(super) fn shrink(game: Game, steps: &[Step], difference: Difference) -> (Vec<Step>, Difference) {
+    let mut shrinker = Shrinker { game, steps: steps.to_vec(), difference, left: PLAYS };
+    let mut chunk = steps.len().div_ceil(2);
+    while chunk > 0 {
+        let is_smaller = shrinker.leave_out_chunks(chunk);
         // What one pass left out may make room for the next; single steps are tried until none can go.
-        if !(chunk == 1 && smaller) {
+        if !(chunk == 1 && is_smaller) {
             chunk /= 2;
         }
     }
-    simplify(game, &mut best, deadline);
-    best
+    shrinker.simplify();
+    (shrinker.steps, shrinker.difference)
 }
 
-/// Tries to leave out each chunk, from the end; true if any could go.
-fn without_chunks(game: Game, best: &mut Differing, chunk: usize, deadline: Instant) -> bool {
-    let mut end = best.0.len();
-    let mut any = false;
-    while end > 0 && Instant::now() < deadline {
-        let start = end.saturating_sub(chunk);
-        let mut fewer = best.0.clone();
-        fewer.drain(start..end);
-        if let Some(differing) = played(game, &fewer) {
-            *best = differing;
-            any = true;
+/// The smallest sequence so far.
+struct Shrinker {
+    game: Game,
+    steps: Vec<Step>,
+    difference: Difference,
+    /// How often it may still be played.
+    left: usize,
+}
+
+impl Shrinker {
+    /// Takes these steps for the smallest ones, up to their first difference; false if they do not differ.
+    fn takes(&mut self, mut steps: Vec<Step>) -> bool {
+        if self.left == 0 {
+            return false;
         }
-        end = start.min(best.0.len());
-    }
-    any
-}
-
-/// Leaves out arguments and cuts texts.
-fn simplify(game: Game, best: &mut Differing, deadline: Instant) {
-    let mut position = 0;
-    while position < best.0.len() && Instant::now() < deadline {
-        let names: Vec<String> = best.0[position].arguments.keys().cloned().collect();
-        for name in names {
-            let Some(step) = best.0.get(position) else {
-                return;
-            };
-            let mut candidates = vec![None];
-            if let Some(text) = step.arguments.get(&name).and_then(Value::as_str) {
-                let words: Vec<&str> = text.split(' ').collect();
-                candidates.push(Some(json!("x")));
-                candidates.push(Some(json!(words[..words.len().div_ceil(2)].join(" "))));
+        self.left -= 1;
+        let mut pair = Pair::new(self.game.seed, self.game.fault);
+        let found = steps.iter().enumerate().find_map(|(position, step)| Some((position, pair.ask(step).err()?)));
+        let difference = match found {
+            Some((position, difference)) => {
+                steps.truncate(position + 1);
+                Some(difference)
             }
-            for value in candidates {
-                let mut steps = best.0.clone();
-                match value {
-                    None => drop(steps[position].arguments.shift_remove(&name)),
-                    Some(value) => drop(steps[position].arguments.insert(name.clone(), value)),
+            None => pair.look_at_everything().err(),
+        };
+        let differs = difference.is_some();
+        if let Some(difference) = difference {
+            (self.steps, self.difference) = (steps, difference);
+        }
+        differs
+    }
+
+    /// Tries to leave out each chunk, from the end; true if any could go.
+    fn leave_out_chunks(&mut self, chunk: usize) -> bool {
+        let mut end = self.steps.len();
+        let mut any = false;
+        while end > 0 {
+            let start = end.saturating_sub(chunk);
+            let mut fewer = self.steps.clone();
+            fewer.drain(start..end);
+            any |= self.takes(fewer);
+            end = start.min(self.steps.len());
+        }
+        any
+    }
+
+    /// Tries to leave out each argument, else to make its text short.
+    fn simplify(&mut self) {
+        let mut position = 0;
+        while let Some(step) = self.steps.get(position).cloned() {
+            for (name, value) in &step.arguments {
+                let mut without = self.steps.clone();
+                let Some(place) = without.get_mut(position) else {
+                    return;
+                };
+                place.arguments.shift_remove(name);
+                if self.takes(without) || !value.is_string() {
+                    continue;
                 }
-                if Instant::now() < deadline
-                    && let Some(differing) = played(game, &steps)
-                {
-                    *best = differing;
-                    break;
+                let mut shorter = self.steps.clone();
+                if let Some(place) = shorter.get_mut(position) {
+                    place.arguments.insert(name.clone(), simpler(value));
+                    self.takes(shorter);
                 }
             }
+            position += 1;
         }
-        position += 1;
     }
 }
 
-/// Plays steps on a fresh pair; those up to the first difference, if there is one.
-fn played(game: Game, steps: &[Step]) -> Option<Differing> {
-    let mut pair = Pair::new(game.seed, game.fault);
-    for (position, step) in steps.iter().enumerate() {
-        if let Err(difference) = pair.ask(step) {
-            return Some((steps[..=position].to_vec(), difference));
-        }
-    }
-    let difference = pair.look_at_everything().err()?;
-    Some((steps.to_vec(), difference))
+/// A short text in place of a long one.
+fn simpler(value: &Value) -> Value {
+    let is_short = value.as_str().is_some_and(|text| text.chars().count() < 8);
+    if is_short { value.clone() } else { json!("x") }
 }
