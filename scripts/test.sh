@@ -18,14 +18,17 @@ unset HEYAIRA_DATABASE HEYAIRA_PROJECT HEYAIRA_SESSION RUST_LOG
 
 step() { printf '\n== %s\n' "$*"; }
 
+# need PROGRAM PACKAGE [COMMAND...]: what the command finds out is whether the program is there.
 need() {
     local program=$1 package=$2
-    command -v "$program" >/dev/null 2>&1 && return
+    shift 2
+    [ $# -gt 0 ] || set -- command -v "$program"
+    "$@" >/dev/null 2>&1 && return
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         step "install $package"
         apt-get update -qq && apt-get install -y -qq --no-install-recommends "$package"
     fi
-    command -v "$program" >/dev/null 2>&1 || {
+    "$@" >/dev/null || {
         echo "the tests need $program; install it (Debian: apt-get install $package)" >&2
         exit 1
     }
@@ -38,6 +41,8 @@ need strace strace
 need python3 python3-venv
 need node nodejs
 need npm npm
+# Its programs are not where commands are looked for. A cluster that Debian sets up with it is left alone.
+need "the server of PostgreSQL" postgresql tests/postgres/cluster.sh binaries
 
 step "build"
 cargo build --locked --all-targets
