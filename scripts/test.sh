@@ -56,6 +56,12 @@ cargo test --locked -- --skip races:: --skip durability:: --skip sizes:: --skip 
 step "tests with figures"
 cargo test --locked --test it -- --nocapture races:: durability:: sizes:: network::
 
+step "tests on PostgreSQL"
+tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network::
+
+step "tests with figures on PostgreSQL"
+tests/postgres/run.sh --nocapture races:: durability:: sizes:: network::
+
 step "clients that others wrote"
 tests/clients/run.sh "$target/debug/heyaira"
 
@@ -69,6 +75,9 @@ tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conforma
 if [ "$which_tests" = all ]; then
     step "long tests"
     cargo test --locked -- --ignored
+    step "tests on PostgreSQL 18"
+    newest=$(tests/postgres/newest.sh)
+    HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh
     step "benchmarks, quick"
     cargo bench --locked --bench table -- --quick
     cargo bench --locked --bench http -- --quick

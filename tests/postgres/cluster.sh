@@ -121,12 +121,13 @@ make_data() {
   chown --reference="$folder" "$folder/password"
   as_server "$(cat "$folder/programs")/initdb" --pgdata="$folder/data" --no-sync --encoding=UTF8 \
     --locale=C.UTF-8 --locale-provider=icu --icu-locale=en --username=postgres \
-    --auth="${HEYAIRA_TEST_POSTGRES_AUTH:-scram-sha-256}" --pwfile="$folder/password" >"$folder/initdb.log" 2>&1 ||
+    --auth=scram-sha-256 --pwfile="$folder/password" >"$folder/initdb.log" 2>&1 ||
     fail "initdb failed: $(cat "$folder/initdb.log")"
   cat >>"$folder/data/postgresql.conf" <<SETTINGS
 listen_addresses = '127.0.0.1'
 unix_socket_directories = '$folder'
 max_connections = 400
+max_wal_size = 256MB
 fsync = ${HEYAIRA_TEST_POSTGRES_FSYNC:-off}
 full_page_writes = ${HEYAIRA_TEST_POSTGRES_FSYNC:-off}
 log_checkpoints = off
@@ -163,10 +164,21 @@ stop() {
   rm -rf "$folder"
 }
 
+# Where files are made: each test makes a database, of three hundred files. A cluster that flushes belongs on a disk.
+quickest() {
+  local memory=/dev/shm free
+  free=$(df --output=avail -k "$memory" 2>/dev/null | tail -n 1 || true)
+  if [ "${HEYAIRA_TEST_POSTGRES_FSYNC:-off}" = off ] && [ -w "$memory" ] && [ "${free:-0}" -gt 2000000 ]; then
+    echo "$memory"
+  else
+    echo /tmp
+  fi
+}
+
 # run COMMAND...: the cluster ends with the command, however that ends.
 run() {
   binaries >/dev/null
-  work=$(mktemp -d /tmp/heyaira-postgres.XXXXXX)
+  work=$(mktemp -d "$(quickest)/heyaira-postgres.XXXXXX")
   trap end_run EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
