@@ -7,7 +7,7 @@ use std::sync::{OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use heyaira::store::backend::Store;
+use heyaira::store::backend::{Database, Store};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
@@ -55,7 +55,8 @@ impl TestDatabase {
 
     /// Opens it.
     pub fn open(&self) -> Store {
-        Store::open(Path::new(self.address()), true).expect("a database that opens")
+        let database = Database::of(self.address()).expect("an address");
+        Store::open(&database, true).expect("a database that opens")
     }
 
     /// The file, for tests that are about it.

@@ -91,6 +91,7 @@ impl Ground {
             pin_key: project::new_pin_key(service.ids.uuid(), service.ids.uuid()),
         };
         let made = work(move |transaction| {
+            let instance = instance.clone();
             Box::pin(async move { project::create_instance(transaction, &instance, Timestamp(START)).await })
         });
         let deadline = Instant::now() + service.deadline;

@@ -237,6 +237,7 @@ impl House {
     pub(crate) fn import(&self, project: &str, tasks: Vec<(Uuid, i64, Content)>) {
         let (project, now) = (project.to_owned(), self.clock.now());
         self.write(work(move |transaction| {
+            let (project, tasks) = (project.clone(), tasks.clone());
             Box::pin(async move {
                 let (_, found) = identity(transaction, Some(&project)).await?;
                 let project_id = found.expect("the project exists").project_id;

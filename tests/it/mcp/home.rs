@@ -65,6 +65,7 @@ impl Home {
         let instance = Instance { id, resource: format!("heyaira:{id}"), pin_key };
         let now = service.clock.now();
         let create = work(move |transaction| {
+            let instance = instance.clone();
             Box::pin(async move { project::create_instance(transaction, &instance, now).await })
         });
         let deadline = Instant::now() + Duration::from_secs(10);
