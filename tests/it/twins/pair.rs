@@ -45,6 +45,7 @@ const NEVER: [Code; 3] = [Code::Internal, Code::Unavailable, Code::Damaged];
 /// Two answers to one question.
 #[derive(Clone, Debug)]
 pub(super) struct Difference {
+    /// The answer of `SQLite`, then the other one.
     sides: [String; 2],
 }
 
@@ -76,8 +77,7 @@ impl Pair {
     /// Two fresh ones; the first is spoilt by `fault`, if there is one.
     pub(super) fn new(seed: u64, fault: &str) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let sides = runtime
-            .block_on(async { [Side::on_a_file("SQLite", seed).await, Side::on_a_file("another SQLite", seed).await] });
+        let sides = [Side::on_a_file(&runtime, seed), Side::on_the_server(&runtime, seed)];
         sides[0].spoil(fault);
         Self { runtime, sides, secrets: Vec::new() }
     }
@@ -167,7 +167,7 @@ async fn everything(side: &Side, (task_id, project_id): (Uuid, i64)) -> String {
         })
     });
     match side.read(found).await {
-        Ok((problems, _)) if !problems.is_empty() => format!("{}: {}", side.name, problems.join("; ")),
+        Ok((problems, _)) if !problems.is_empty() => format!("{}: {}", side.kind(), problems.join("; ")),
         Ok((_, told)) => told,
         Err(refusal) => refusal.to_string(),
     }

@@ -13,14 +13,16 @@ use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
 use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations::named;
-use heyaira::store::backend::{Store, Work, work};
+use heyaira::store::backend::{Work, work};
 use heyaira::store::project::create_instance;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use super::draw::Draw;
 use super::step::Step;
+use crate::database::TestDatabase;
 use crate::house::{CLAUDE, CODEX, INSTANCE, START, moment};
 
 /// Who calls: a connection that is there from the beginning, whether or not its project is.
@@ -120,8 +122,6 @@ impl Ids for StepIds {
 
 /// A database and everyone who calls it.
 pub(super) struct Side {
-    /// How it is called where it differs.
-    pub(super) name: &'static str,
     seed: u64,
     service: Service,
     clock: Arc<StepClock>,
@@ -129,36 +129,48 @@ pub(super) struct Side {
     connections: Vec<Arc<Connection>>,
     /// Where each page of a list led.
     cursors: HashMap<usize, String>,
+    database: TestDatabase,
     _folder: TempDir,
 }
 
 impl Side {
     /// A fresh database file with an instance and nothing else.
-    pub(super) async fn on_a_file(name: &'static str, seed: u64) -> Self {
+    pub(super) fn on_a_file(runtime: &Runtime, seed: u64) -> Self {
         let folder = tempfile::tempdir().expect("a folder of its own");
-        let store = Store::open(&folder.path().join("heyaira.sqlite"), true).expect("a fresh database opens");
-        Self::on(name, store, folder, seed).await
+        let database = TestDatabase::of_file(folder.path().join("heyaira.db"));
+        Self::on(runtime, database, folder, seed)
     }
 
-    async fn on(name: &'static str, store: Store, folder: TempDir, seed: u64) -> Self {
+    /// The same on the server of the tests; where none is named, another file.
+    pub(super) fn on_the_server(runtime: &Runtime, seed: u64) -> Self {
+        let folder = tempfile::tempdir().expect("a folder of its own");
+        let database = TestDatabase::new(folder.path().join("heyaira.db"));
+        Self::on(runtime, database, folder, seed)
+    }
+
+    fn on(runtime: &Runtime, database: TestDatabase, folder: TempDir, seed: u64) -> Self {
         let clock = Arc::new(StepClock(AtomicI64::new(moment(START).0)));
         let ids = Arc::new(StepIds(Mutex::new(Draw::new(seed))));
         let connections = CLIENTS.iter().map(|who| Arc::new(connection(who, ids.as_ref()))).collect();
         let service = Service {
-            store,
+            store: database.open(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ids: Arc::clone(&ids) as Arc<dyn Ids>,
             deadline: Duration::from_mins(1),
         };
-        let side = Self { name, seed, service, clock, ids, connections, cursors: HashMap::new(), _folder: folder };
-        side.set_up().await;
+        let side = Self { seed, service, clock, ids, connections, cursors: HashMap::new(), database, _folder: folder };
+        runtime.block_on(side.set_up());
         side
     }
 
-    /// Runs SQL on the file, beside the store.
+    /// What it is, in words.
+    pub(super) fn kind(&self) -> &'static str {
+        self.database.kind()
+    }
+
+    /// Does something wrong past the program.
     pub(super) fn spoil(&self, sql: &str) {
-        let connection = rusqlite::Connection::open(self.service.store.path()).expect("the file opens");
-        connection.execute_batch(sql).expect("the fault is planted");
+        self.database.damage(sql);
     }
 
     async fn set_up(&self) {
