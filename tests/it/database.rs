@@ -8,9 +8,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use heyaira::store::backend::{Database, Store};
+use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 use uuid::Uuid;
 
 /// The URL of a database on a server where tests may make their own.
@@ -64,6 +65,11 @@ impl TestDatabase {
         Store::open(&database, true).expect("a database that opens")
     }
 
+    /// True if it is on a server.
+    pub fn is_on_a_server(&self) -> bool {
+        matches!(self.0, Kind::Server { .. })
+    }
+
     /// What it is, in words.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
@@ -107,6 +113,14 @@ impl TestDatabase {
                     return false;
                 }
             },
+        }
+    }
+
+    /// The rows of a query past the program, every value as text.
+    pub fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        match &self.0 {
+            Kind::File(file) => texts_of_file(file, sql),
+            Kind::Server { address, .. } => on_thread(|| Session::new(address).texts(sql)),
         }
     }
 
@@ -237,6 +251,33 @@ impl Session {
     fn rows(&self, sql: &str) -> usize {
         self.runtime.block_on(self.client.query(sql, &[])).expect("rows").len()
     }
+
+    fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        let told = self.runtime.block_on(self.client.simple_query(sql));
+        let told = told.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+        let rows = told.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        rows.map(|row| (0..row.len()).map(|column| row.get(column).map(str::to_owned)).collect()).collect()
+    }
+}
+
+fn texts_of_file(file: &Path, sql: &str) -> Vec<Vec<Option<String>>> {
+    let connection = rusqlite::Connection::open(file).expect("the database");
+    let mut statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let width = statement.column_count();
+    let text = |row: &rusqlite::Row<'_>, column: usize| {
+        Ok(match row.get::<_, Value>(column)? {
+            Value::Null => None,
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Real(number) => Some(number.to_string()),
+            Value::Text(text) => Some(text),
+            Value::Blob(bytes) => Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        })
+    };
+    let rows = statement.query_map([], |row| (0..width).map(|column| text(row, column)).collect());
+    rows.and_then(Iterator::collect).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
 /// Runs statements on a connection of their own.

@@ -31,6 +31,7 @@ mod receipt;
 mod replaced;
 mod resume;
 mod retry;
+mod schema;
 mod search;
 mod sizes;
 mod takeover;

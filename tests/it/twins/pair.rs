@@ -23,7 +23,7 @@ const MASKED: [(&str, &str, &str); 1] = [(
 const TABLES: [&str; 10] = [
     "select instance_id, resource, created_at from instance",
     "select slug, name, language, generation, stale_hours, archived_at, created_at from project order by slug",
-    "select p.slug, c.status, sum(c.tasks) from task_count c join project p on p.project_id = c.project_id \
+    "select p.slug, c.status, cast(sum(c.tasks) as bigint) from task_count c join project p on p.project_id = c.project_id \
      group by p.slug, c.status order by p.slug, c.status",
     "select k.name, k.hash, p.slug, k.role, k.created_by, k.created_at, k.expires_at, k.revoked_at \
      from token k left join project p on p.project_id = k.project_id order by k.name",

@@ -178,6 +178,7 @@ impl Side {
         let pin_key = [id.as_bytes().as_slice(), b"sixteen more ..."].concat();
         let instance = Instance { id, resource: format!("heyaira:{id}"), pin_key };
         let made = work(move |transaction| {
+            let instance = instance.clone();
             Box::pin(async move { create_instance(transaction, &instance, moment(START)).await })
         });
         let deadline = Instant::now() + self.service.deadline;
