@@ -39,4 +39,5 @@ mod task;
 mod texts;
 mod tidy;
 mod token;
+mod upgrade;
 mod verify;
