@@ -4,6 +4,7 @@
 
 mod arguments;
 mod bridge;
+mod chaos;
 mod cli;
 mod conflict;
 mod dice;
