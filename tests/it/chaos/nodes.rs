@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::chaos::ports;
 
 /// How long a step of a node may take before the test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How soon a node is asked again whether it is so far.
 const AGAIN: Duration = Duration::from_millis(20);
 
@@ -46,7 +46,7 @@ struct Node {
 
 /// The primary and its standby.
 pub struct Nodes {
-    nodes: [Node; 2],
+    both: [Node; 2],
     primary: usize,
     account: Account,
     folder: tempfile::TempDir,
@@ -157,9 +157,9 @@ impl Nodes {
         account.give(folder.path());
         let node =
             |name: &'static str| Node { name, folder: folder.path().join(name), port: ports::free(), process: None };
-        let nodes = [node("a"), node("b")];
-        let mut nodes = Self { nodes, primary: 0, account, folder };
-        let target = nodes.nodes[0].folder.clone();
+        let both = [node("a"), node("b")];
+        let mut nodes = Self { both, primary: 0, account, folder };
+        let target = nodes.both[0].folder.clone();
         let words = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"];
         nodes.run("initdb", |command| command.args(words).arg(&target)).expect("initdb");
         append(&target.join("postgresql.conf"), SETTINGS);
@@ -171,29 +171,31 @@ impl Nodes {
     }
 
     /// The URL of whichever of them can be written to.
-    pub fn url(&self, database: &str) -> String {
-        let [a, b] = &self.nodes;
+    pub fn url(&self) -> String {
+        let [a, b] = &self.both;
         format!(
-            "postgresql://postgres@127.0.0.1:{},127.0.0.1:{}/{database}?target_session_attrs=read-write",
+            "postgresql://postgres@127.0.0.1:{},127.0.0.1:{}/postgres?target_session_attrs=read-write",
             a.port, b.port
         )
     }
 
     /// The name of the primary.
     pub fn primary(&self) -> &'static str {
-        self.nodes[self.primary].name
+        self.both[self.primary].name
     }
 
     /// Kills the primary, and answers once none of its processes lives.
     pub fn kill_primary(&mut self, death: Death) {
-        let node = &mut self.nodes[self.primary];
+        let node = &mut self.both[self.primary];
         let processes = node.processes();
         let mut child = node.process.take().expect("it runs");
         let killed = match death {
             Death::Postmaster => BTreeSet::from([child.id()]),
             Death::Machine => processes.clone(),
         };
-        killed.iter().for_each(|process| kill(*process, Signal::KILL));
+        for process in killed {
+            kill(process, Signal::KILL);
+        }
         child.wait().expect("it ends");
         // A session that is in the middle of a statement ends behind it.
         until("the old primary is gone", || !processes.iter().any(|one| is_postgres(*one)));
@@ -202,7 +204,7 @@ impl Nodes {
     /// Makes the standby the primary; nobody waits for the old one until it is back.
     pub fn promote(&mut self) {
         let standby = 1 - self.primary;
-        let folder = self.nodes[standby].folder.clone();
+        let folder = self.both[standby].folder.clone();
         self.run("pg_ctl", |command| command.args(["promote", "--wait", "--pgdata"]).arg(&folder)).expect("promoted");
         self.primary = standby;
     }
@@ -211,10 +213,12 @@ impl Nodes {
     pub fn rejoin(&mut self) -> Rejoined {
         // What `pg_rewind` compares is only written by a checkpoint of the new primary.
         self.ask("checkpoint").expect("a checkpoint");
-        let source = self.nodes[self.primary].address();
-        let target = self.nodes[1 - self.primary].folder.clone();
+        let source = self.both[self.primary].address();
+        let target = self.both[1 - self.primary].folder.clone();
         let rewound = self.run("pg_rewind", |command| {
-            command.args(["--write-recovery-conf", "--no-sync", "--source-server", &source, "--target-pgdata"]).arg(&target)
+            command
+                .args(["--write-recovery-conf", "--no-sync", "--source-server", &source, "--target-pgdata"])
+                .arg(&target)
         });
         let rejoined = match rewound {
             Ok(()) => Rejoined::Rewound,
@@ -231,30 +235,24 @@ impl Nodes {
 
     /// What a statement answers on the primary, as text.
     pub fn ask(&self, sql: &str) -> Result<String, String> {
-        self.ask_in("postgres", sql)
-    }
-
-    /// The same in another database.
-    pub fn ask_in(&self, database: &str, sql: &str) -> Result<String, String> {
-        self.ask_node(self.primary, database, sql)
+        self.ask_node(self.primary, sql)
     }
 
     /// The same on the standby.
-    pub fn ask_standby(&self, database: &str, sql: &str) -> Result<String, String> {
-        self.ask_node(1 - self.primary, database, sql)
+    pub fn ask_standby(&self, sql: &str) -> Result<String, String> {
+        self.ask_node(1 - self.primary, sql)
     }
 
     /// Waits until the standby has carried out all that the primary has written.
     pub fn until_even(&self) {
         let there = self.ask("select pg_current_wal_insert_lsn()").expect("the primary answers");
         let sql = format!("select pg_last_wal_replay_lsn() >= '{there}'");
-        until("the standby is even", || self.ask_standby("postgres", &sql).is_ok_and(|answer| answer == "t"));
+        until("the standby is even", || self.ask_standby(&sql).is_ok_and(|answer| answer == "t"));
     }
 
-    fn ask_node(&self, node: usize, database: &str, sql: &str) -> Result<String, String> {
+    fn ask_node(&self, node: usize, sql: &str) -> Result<String, String> {
         let mut command = self.account.command("psql", self.folder.path());
-        command.env("PGDATABASE", database);
-        let address = self.nodes[node].address().replace("dbname=postgres", &format!("dbname={database}"));
+        let address = self.both[node].address();
         command.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]);
         let output = command.args(["--command", sql, &address]).output().expect("psql runs");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_owned();
@@ -270,8 +268,8 @@ impl Nodes {
 
     /// Copies the primary into the folder of the other.
     fn copy(&self) {
-        let source = self.nodes[self.primary].address();
-        let target = &self.nodes[1 - self.primary].folder;
+        let source = self.both[self.primary].address();
+        let target = &self.both[1 - self.primary].folder;
         let words = ["--checkpoint=fast", "--write-recovery-conf", "--no-sync", "--dbname", &source, "--pgdata"];
         self.run("pg_basebackup", |command| command.args(words).arg(target)).expect("copied");
     }
@@ -280,9 +278,9 @@ impl Nodes {
     fn attach(&mut self) {
         let standby = 1 - self.primary;
         // Its own copy of this setting came from the primary; who is promoted has nobody to wait for.
-        append(&self.nodes[standby].folder.join("postgresql.auto.conf"), "synchronous_standby_names = ''\n");
+        append(&self.both[standby].folder.join("postgresql.auto.conf"), "synchronous_standby_names = ''\n");
         self.launch(standby);
-        let name = self.nodes[standby].name;
+        let name = self.both[standby].name;
         let state = format!(
             "select count(*) from pg_stat_replication where application_name = '{name}' and state = 'streaming'"
         );
@@ -299,7 +297,7 @@ impl Nodes {
 
     fn launch(&mut self, node: usize) {
         let folder = self.folder.path().to_owned();
-        let node = &mut self.nodes[node];
+        let node = &mut self.both[node];
         let log = folder.join(format!("{}.log", node.name));
         let log = OpenOptions::new().create(true).append(true).open(log).expect("a log");
         let mut command = self.account.command("postgres", &folder);
@@ -313,14 +311,14 @@ impl Nodes {
     fn until_answering(&self, node: usize, in_recovery: bool) {
         let expected = if in_recovery { "t" } else { "f" };
         until("the node answers", || {
-            self.ask_node(node, "postgres", "select pg_is_in_recovery()").is_ok_and(|answer| answer == expected)
+            self.ask_node(node, "select pg_is_in_recovery()").is_ok_and(|answer| answer == expected)
         });
     }
 }
 
 impl Drop for Nodes {
     fn drop(&mut self) {
-        for node in &mut self.nodes {
+        for node in &mut self.both {
             if let Some(mut child) = node.process.take() {
                 // At once, but so that it clears up what belongs to no folder.
                 kill(child.id(), Signal::QUIT);
@@ -369,6 +367,6 @@ fn what_was_committed_outlives_each_primary() {
             began.elapsed()
         );
         nodes.until_even();
-        assert_eq!(nodes.ask_standby("postgres", "select count(*) from kept").expect("the standby answers"), count);
+        assert_eq!(nodes.ask_standby("select count(*) from kept").expect("the standby answers"), count);
     }
 }

@@ -65,12 +65,16 @@ fn when(history: &mut History, place: usize, invoked: Moment, answered: Moment) 
     (operation.invoked, operation.answered) = (invoked, answered);
 }
 
+fn store(history: &mut History, place: usize, mark: &str) {
+    mark.clone_into(&mut history.stored[place].1);
+}
+
 /// What is done to the sound history, and how the refusal begins or what it holds.
 type Case = (&'static str, fn(&mut History), &'static str);
 
 const LOST: [Case; 7] = [
     ("the last acknowledged write is not stored", |one| drop(one.stored.pop()), "lost: the write f to version 3"),
-    ("an acknowledged write was overwritten", |one| one.stored[1].1 = "c".to_owned(), "lost: the write b to version 1"),
+    ("an acknowledged write was overwritten", |one| store(one, 1, "c"), "lost: the write b to version 1"),
     ("nothing is stored", |one| one.stored.clear(), "lost: the write a to version 0"),
     (
         "a version in the middle is missing",
@@ -188,8 +192,8 @@ const ORDER: [Case; 9] = [
             let later = write(1, (100, 120), (2, "f"), made(3));
             let earlier = write(2, (60, 80), (3, "d"), made(4));
             one.operations = vec![one.operations[0].clone(), one.operations[1].clone(), earlier, later];
-            one.stored[2].1 = "f".to_owned();
-            one.stored[3].1 = "d".to_owned();
+            store(one, 2, "f");
+            store(one, 3, "d");
         },
         "out of order: the write f to version 2, acknowledged as version 3, by client 1 [100–120] was asked after the answer to \
          the write d",
