@@ -74,11 +74,10 @@ fn run(home: &Home, nodes: &mut Option<Nodes>, seed: u64) -> Run {
     let ready = until_ready(&servers);
     log.add(read_in_the_end(&scene, dice.split()));
     let ended_by_themselves = servers.iter().map(|server| server.ended_by_itself.load(Ordering::Relaxed)).sum();
-    let verified = home.done(&["verify", "--json"]);
-    assert_eq!(verified.json()["clean"], true, "{verified:?}");
+    let verified = home.run(&["verify", "--json"]);
     let rows = nodes.as_ref().map_or_else(|| stored::in_file(Path::new(home.database())), stored::on_nodes);
     let verdict = stored::judge(&log, rows);
-    Run { log, kills, fail_overs, ended_by_themselves, ready, verdict }
+    Run { log, kills, fail_overs, ended_by_themselves, ready, verified, verdict }
 }
 
 /// Waits until every server can serve; answers how long that took.
@@ -102,6 +101,7 @@ fn read_in_the_end(scene: &Scene<'_>, dice: Dice) -> Log {
 
 /// Fails unless the run is good.
 fn assert_good(run: &Run) {
+    assert!(run.verified.code == 0 && run.verified.json()["clean"] == true, "{:?}", run.verified);
     assert_eq!(run.verdict.violations, Vec::<String>::new(), "not linearizable, or not what is stored");
     assert_eq!(run.log.unexpected, Vec::<String>::new(), "answers that should not be");
     assert_eq!(

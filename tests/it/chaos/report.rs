@@ -6,6 +6,7 @@ use crate::chaos::client::Log;
 use crate::chaos::faults::{FailOver, Fault};
 use crate::chaos::stored::Verdict;
 use crate::linearizable::Moment;
+use crate::program::Answer;
 
 /// How long after a fault it may still be the cause of a gap.
 const AFTERMATH: Duration = Duration::from_secs(3);
@@ -22,6 +23,8 @@ pub struct Run {
     pub ended_by_themselves: u64,
     /// From the last fault until all servers were ready.
     pub ready: Duration,
+    /// What `heyaira verify` says.
+    pub verified: Answer,
     /// What the check says.
     pub verdict: Verdict,
 }
