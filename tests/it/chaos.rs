@@ -19,11 +19,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::chaos::client::{Client, HOT, Log, Scene};
 use crate::chaos::faults::{fail_over, kill_servers};
 use crate::chaos::home::{Home, Server};
 use crate::chaos::nodes::Nodes;
 use crate::chaos::report::Run;
+use crate::chaos::wire::{Told, Wire};
 use crate::dice::Dice;
 
 const CLIENTS: usize = 64;
@@ -112,6 +115,35 @@ fn assert_good(run: &Run) {
     assert!(run.log.acknowledged.len() > 100, "hardly anything was written");
     let few = usize::try_from(seconds() / 5).expect("a short run");
     assert!(run.kills.len() >= few, "hardly any server was killed");
+}
+
+/// PostgreSQL waits for ever for a standby that is gone; nobody who calls does.
+#[test]
+#[ignore = "waits for the end of a call's time"]
+fn a_commit_whose_standby_is_gone_is_told_as_uncertain() {
+    let mut nodes = Nodes::start();
+    let home = Home::new(Some(nodes.url()));
+    let server = Server::start(&home, 0);
+    let mut wire = Wire::new(server.address);
+    let mut call = |tool: &str, arguments: Value| match wire.call(tool, &home.tokens[0], &arguments.to_string()) {
+        Told::Answer(status, retry_after, answer) => (status, retry_after, answer),
+        other => panic!("{tool}: {other:?}"),
+    };
+    let context = &home.write_context;
+    let (_, _, task) = call("task_create", json!({"write_context": context, "title": "t", "summary": "first"}));
+    let write = json!({
+        "write_context": context, "task_id": task["task_id"], "expected_version": 1, "summary": "second",
+        "idempotency_key": "k",
+    });
+    nodes.kill_standby();
+    let (status, retry_after, answer) = call("task_update", write.clone());
+    assert_eq!((status, retry_after), (503, Some(1)), "{answer}");
+    assert_eq!(answer["error"]["details"]["uncertain"], true, "{answer}");
+    let (_, _, read) = call("task_get", json!({"task_id": task["task_id"]}));
+    assert_eq!(read["version"], 1, "not seen before the standby has it");
+    nodes.attach();
+    let (status, _, answer) = call("task_update", write);
+    assert_eq!((status, &answer["version"], &answer["replayed"]), (200, &json!(2), &json!(true)), "{answer}");
 }
 
 #[test]

@@ -78,12 +78,13 @@ struct Account {
 
 impl Account {
     fn of_this_machine() -> Self {
+        let named = std::env::var_os("HEYAIRA_TEST_POSTGRES_BIN").map(PathBuf::from);
         let mut folders: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
             .map(|entries| entries.flatten().map(|entry| entry.path().join("bin")).collect())
             .unwrap_or_default();
         folders.retain(|folder| folder.join("initdb").exists());
         folders.sort();
-        let programs = folders.pop().expect("PostgreSQL is installed below /usr/lib/postgresql");
+        let programs = named.or(folders.pop()).expect("PostgreSQL is installed below /usr/lib/postgresql");
         let is_root = rustix::process::geteuid().is_root();
         Self {
             programs,
@@ -201,6 +202,13 @@ impl Nodes {
         until("the old primary is gone", || !processes.iter().any(|one| is_postgres(*one)));
     }
 
+    /// Kills all processes of the standby: every commit waits until it is attached again.
+    pub fn kill_standby(&mut self) {
+        self.primary = 1 - self.primary;
+        self.kill_primary(Death::Machine);
+        self.primary = 1 - self.primary;
+    }
+
     /// Makes the standby the primary; nobody waits for the old one until it is back.
     pub fn promote(&mut self) {
         let standby = 1 - self.primary;
@@ -274,8 +282,8 @@ impl Nodes {
         self.run("pg_basebackup", |command| command.args(words).arg(target)).expect("copied");
     }
 
-    /// Starts the standby, and answers once it has everything and every commit waits for it.
-    fn attach(&mut self) {
+    /// Starts the standby, which is down, and answers once it has everything and every commit waits for it.
+    pub fn attach(&mut self) {
         let standby = 1 - self.primary;
         // Its own copy of this setting came from the primary; who is promoted has nobody to wait for.
         append(&self.both[standby].folder.join("postgresql.auto.conf"), "synchronous_standby_names = ''\n");

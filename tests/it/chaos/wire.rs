@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::chaos::home::PROJECT;
 
-/// How long a client waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a client waits for an answer: longer than a server works at one.
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// What came of sending a call.
 #[derive(Debug)]
