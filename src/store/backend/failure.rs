@@ -119,10 +119,10 @@ impl Failure {
         }
     }
 
-    /// The same for a commit that was sent: nobody knows whether it happened.
-    pub(super) fn uncertain() -> Self {
+    /// Of a commit that was sent: nobody knows whether it happened.
+    pub(super) fn uncertain(what: &str) -> Self {
         let refusal = Refusal::uncertain(
-            "the connection to the database was lost while this was being committed: it may be written or not",
+            format!("{what}: it may be written or not"),
             "To find out, call again in 1 second with the same idempotency_key: it is written once. Without a key read \
              first, and write again only if the change is not there.",
         );
