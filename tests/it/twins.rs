@@ -13,6 +13,9 @@ mod tally;
 mod texts;
 mod world;
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use crate::ground::scattered;
@@ -29,6 +32,8 @@ const SEED: u64 = 20_261_129;
 const CALLS: usize = 10_000;
 /// How many calls a sequence has.
 const LENGTH: usize = 500;
+/// How many play at once: each waits for its databases most of the time.
+const PLAYERS: usize = 3;
 /// Of so many sequences one is played in a project so full that counts end and searches walk.
 const CROWDED: u64 = 16;
 
@@ -103,18 +108,30 @@ fn both_databases_give_equal_answers_to_the_same_calls() {
         return;
     }
     let wanted = given("HEYAIRA_TWINS_CALLS").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(CALLS);
-    let (mut calls, mut sequences) = (0, 0);
-    while calls < wanted {
-        let seed = scattered(SEED.wrapping_add(sequences));
-        println!("twins: sequence {sequences}, seed {seed}");
-        let game = Game { seed, crowded: sequences % CROWDED == CROWDED - 1, fault: "" };
-        calls += game.must_be_equal(&mut tally);
-        sequences += 1;
-    }
+    let (calls, sequences) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let players: Vec<Tally> = thread::scope(|scope| {
+        let players: Vec<_> = (0..PLAYERS).map(|_| scope.spawn(|| play_until(wanted, &calls, &sequences))).collect();
+        players.into_iter().map(|player| player.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    players.into_iter().for_each(|other| tally.add(other));
+    let (calls, sequences) = (calls.into_inner(), sequences.into_inner());
     println!("{tally}twins: {calls} calls in {sequences} sequences, equal answers, {:.1?}", began.elapsed());
     if calls >= CALLS {
         tally.must_have_met_everything();
     }
+}
+
+/// Plays sequences beside other players until so many calls were made by all.
+fn play_until(wanted: usize, calls: &AtomicUsize, sequences: &AtomicU64) -> Tally {
+    let mut tally = Tally::default();
+    while calls.load(Ordering::Relaxed) < wanted {
+        let number = sequences.fetch_add(1, Ordering::Relaxed);
+        let game = Game { seed: scattered(SEED.wrapping_add(number)), crowded: number % CROWDED == 0, fault: "" };
+        println!("twins: sequence {number}, seed {}{}", game.seed, if game.crowded { ", crowded" } else { "" });
+        let made = game.must_be_equal(&mut tally);
+        calls.fetch_add(made, Ordering::Relaxed);
+    }
+    tally
 }
 
 /// Faults of one database: what a statement could do wrong, done by a trigger.

@@ -60,6 +60,16 @@ impl Tally {
         }
     }
 
+    /// Adds what another one counted.
+    pub(super) fn add(&mut self, other: Self) {
+        for (operation, (accepted, refused)) in other.operations {
+            let counts = self.operations.entry(operation).or_default();
+            *counts = (counts.0 + accepted, counts.1 + refused);
+        }
+        other.refusals.into_iter().for_each(|(code, count)| *self.refusals.entry(code).or_default() += count);
+        other.events.into_iter().for_each(|(event, count)| *self.events.entry(event).or_default() += count);
+    }
+
     fn note_events(&mut self, step: &Step, answer: &Value) {
         let rows = ["tasks", "memories"].iter().find_map(|name| answer[name].as_array());
         let has_rows = rows.is_some_and(|rows| !rows.is_empty());
