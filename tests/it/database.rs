@@ -197,7 +197,8 @@ fn hold_on_server(address: String) -> Hold {
     Hold::Server { end: Some(end), thread: Some(thread) }
 }
 
-fn server() -> Option<&'static str> {
+/// The server of the tests, if one is named.
+pub fn server() -> Option<&'static str> {
     static NAMED: OnceLock<Option<String>> = OnceLock::new();
     let named = || std::env::var(SERVER).ok().filter(|url| !url.is_empty());
     NAMED.get_or_init(named).as_deref()

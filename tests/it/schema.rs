@@ -53,7 +53,9 @@ fn condition(told: &str) -> String {
 /// The present schema in a file, and on the server of the tests; where none is named, in another file.
 fn both(folder: &Path) -> [TestDatabase; 2] {
     let databases = [TestDatabase::of_file(folder.join("one.db")), TestDatabase::new(folder.join("other.db"))];
-    databases.iter().for_each(|database| drop(database.open()));
+    for database in &databases {
+        drop(database.open());
+    }
     databases
 }
 

@@ -1,7 +1,8 @@
 //! Twins: two databases that are asked the same calls at the same times must answer the same, word for word.
 //!
 //! The calls are drawn from a seed, which every run prints. `HEYAIRA_TWINS_SEED` runs the one sequence of that seed
-//! again; `HEYAIRA_TWINS_CALLS` says how many calls a run makes at least.
+//! again; `HEYAIRA_TWINS_CALLS` says how many calls a run makes at least, and `HEYAIRA_TWINS_FROM` from which seed the
+//! seeds of its sequences come. Where no server is named for the tests both twins are files: then only a few are played.
 
 mod author;
 mod draw;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use crate::database::server;
 use crate::ground::scattered;
 
 use author::{Author, CROWD, WEIGHTS};
@@ -30,12 +32,14 @@ use tally::Tally;
 const SEED: u64 = 20_261_129;
 /// How many calls the usual run makes at least.
 const CALLS: usize = 10_000;
+/// The same where both twins are files, so that only the test itself is tried.
+const CALLS_OF_FILES: usize = 1_000;
 /// How many calls a sequence has.
 const LENGTH: usize = 500;
 /// How many play at once: each waits for its databases most of the time.
 const PLAYERS: usize = 3;
 /// Of so many sequences one is played in a project so full that counts end and searches walk.
-const CROWDED: u64 = 16;
+const CROWDED: u64 = 32;
 
 /// The number in an environment variable, if there is one.
 fn given(name: &str) -> Option<u64> {
@@ -107,13 +111,16 @@ fn both_databases_give_equal_answers_to_the_same_calls() {
         println!("twins: seed {seed}, {calls} calls, equal answers");
         return;
     }
-    let wanted = given("HEYAIRA_TWINS_CALLS").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(CALLS);
+    let usual = if server().is_some() { CALLS } else { CALLS_OF_FILES };
+    let wanted = given("HEYAIRA_TWINS_CALLS").and_then(|calls| usize::try_from(calls).ok()).unwrap_or(usual);
     let (calls, sequences) = (AtomicUsize::new(0), AtomicU64::new(0));
     let players: Vec<Tally> = thread::scope(|scope| {
         let players: Vec<_> = (0..PLAYERS).map(|_| scope.spawn(|| play_until(wanted, &calls, &sequences))).collect();
         players.into_iter().map(|player| player.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
-    players.into_iter().for_each(|other| tally.add(other));
+    for other in players {
+        tally.add(other);
+    }
     let (calls, sequences) = (calls.into_inner(), sequences.into_inner());
     println!("{tally}twins: {calls} calls in {sequences} sequences, equal answers, {:.1?}", began.elapsed());
     if calls >= CALLS {
@@ -124,9 +131,11 @@ fn both_databases_give_equal_answers_to_the_same_calls() {
 /// Plays sequences beside other players until so many calls were made by all.
 fn play_until(wanted: usize, calls: &AtomicUsize, sequences: &AtomicU64) -> Tally {
     let mut tally = Tally::default();
+    let from = given("HEYAIRA_TWINS_FROM").unwrap_or(SEED);
     while calls.load(Ordering::Relaxed) < wanted {
         let number = sequences.fetch_add(1, Ordering::Relaxed);
-        let game = Game { seed: scattered(SEED.wrapping_add(number)), crowded: number % CROWDED == 0, fault: "" };
+        let game =
+            Game { seed: scattered(from.wrapping_add(number)), crowded: number.is_multiple_of(CROWDED), fault: "" };
         println!("twins: sequence {number}, seed {}{}", game.seed, if game.crowded { ", crowded" } else { "" });
         let made = game.must_be_equal(&mut tally);
         calls.fetch_add(made, Ordering::Relaxed);

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use heyaira::error::{Code, Refusal, Result};
-use heyaira::store::backend::work;
+use heyaira::error::{Code, Result};
+use heyaira::store::backend::{Work, work};
 use heyaira::store::{task, verify, version};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -45,16 +45,21 @@ const NEVER: [Code; 3] = [Code::Internal, Code::Unavailable, Code::Damaged];
 /// Two answers to one question.
 #[derive(Clone, Debug)]
 pub(super) struct Difference {
-    /// The answer of `SQLite`, then the other one.
-    sides: [String; 2],
+    /// What each side is called.
+    names: [&'static str; 2],
+    /// What each said.
+    sides: Unequal,
 }
+
+/// What two sides said that is not the same.
+type Unequal = [String; 2];
 
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         const AROUND: usize = 300;
         let [left, right] = &self.sides;
         let same = left.chars().zip(right.chars()).take_while(|(one, other)| one == other).count();
-        for (name, side) in ["SQLite", "other"].into_iter().zip(&self.sides) {
+        for (name, side) in self.names.into_iter().zip(&self.sides) {
             let from = same.saturating_sub(AROUND);
             let part: String = side.chars().skip(from).take(2 * AROUND).collect();
             let before = if from > 0 { "…" } else { "" };
@@ -86,49 +91,54 @@ impl Pair {
     pub(super) fn ask(&mut self, step: &Step) -> Result<Result<Value>, Difference> {
         let [left, right] = &mut self.sides;
         let (left, right) = self.runtime.block_on(async { tokio::join!(left.ask(step), right.ask(step)) });
-        equal([told(step, &left), told(step, &right)])?;
-        if let Err(refusal) = &left
-            && NEVER.contains(&refusal.code)
-        {
-            return Err(Difference { sides: [told(step, &left), told(step, &right)] });
+        let is_failure = left.as_ref().is_err_and(|refusal| NEVER.contains(&refusal.code));
+        let sides = [told(step, &left), told(step, &right)];
+        if is_failure || sides[0] != sides[1] {
+            return Err(self.difference(sides));
         }
         let secret = left.as_ref().ok().and_then(|answer| answer.get("token")).and_then(Value::as_str);
         self.secrets.extend(secret.map(str::to_owned));
         Ok(left)
     }
 
+    fn difference(&self, sides: Unequal) -> Difference {
+        Difference { names: self.sides.each_ref().map(|side| side.name), sides }
+    }
+
     /// Compares what no single call shows: every task with its whole history, every row of the other tables, and what
     /// every secret opens. Each database must pass the check of `heyaira verify`.
     pub(super) fn look_at_everything(&self) -> Result<(), Difference> {
-        self.runtime.block_on(async {
-            let [left, right] = &self.sides;
-            for secret in &self.secrets {
-                equal([lines(left.opened_by(secret).await), lines(right.opened_by(secret).await)])?;
+        self.runtime.block_on(self.looked_at()).map_err(|sides| self.difference(sides))
+    }
+
+    async fn looked_at(&self) -> Result<(), Unequal> {
+        let [left, right] = &self.sides;
+        for secret in &self.secrets {
+            equal([left.opened_by(secret).await, right.opened_by(secret).await])?;
+        }
+        let mut after = Uuid::nil();
+        loop {
+            let (tasks, others) = (batch(left, after).await, batch(right, after).await);
+            let ids = |batch: &[(Uuid, i64)]| batch.iter().map(|(id, _)| format!("{id} ")).collect::<String>();
+            equal([ids(&tasks), ids(&others)])?;
+            let Some((last, _)) = tasks.last() else {
+                break;
+            };
+            after = *last;
+            for (one, other) in tasks.iter().zip(&others) {
+                equal([everything(left, *one).await, everything(right, *other).await])?;
             }
-            let mut after = Uuid::nil();
-            loop {
-                let (tasks, others) = (batch(left, after).await, batch(right, after).await);
-                let ids = |batch: &[(Uuid, i64)]| batch.iter().map(|(id, _)| format!("{id} ")).collect::<String>();
-                equal([ids(&tasks), ids(&others)])?;
-                let Some((last, _)) = tasks.last() else {
-                    break;
-                };
-                after = *last;
-                for (one, other) in tasks.iter().zip(&others) {
-                    equal([everything(left, *one).await, everything(right, *other).await])?;
-                }
-            }
-            for sql in TABLES {
-                equal([rows(left, sql).await, rows(right, sql).await])?;
-            }
-            let problems = [tables(left).await, tables(right).await];
-            if problems.iter().all(String::is_empty) { Ok(()) } else { Err(Difference { sides: problems }) }
-        })
+        }
+        for sql in TABLES {
+            equal([rows(left, sql).await, rows(right, sql).await])?;
+        }
+        let problems = [tables(left).await, tables(right).await];
+        if problems.iter().all(String::is_empty) { Ok(()) } else { Err(problems) }
     }
 }
 
-fn equal(sides: [String; 2]) -> Result<(), Difference> {
-    if sides[0] == sides[1] { Ok(()) } else { Err(Difference { sides }) }
+fn equal(sides: Unequal) -> Result<(), Unequal> {
+    if sides[0] == sides[1] { Ok(()) } else { Err(sides) }
 }
 
 /// An outcome as text, without what may differ.
@@ -147,8 +157,9 @@ fn told(step: &Step, outcome: &Result<Value>) -> String {
     told.to_string()
 }
 
-fn lines<T: fmt::Display>(outcome: Result<T>) -> String {
-    outcome.map_or_else(|refusal: Refusal| refusal.to_string(), |value| value.to_string())
+/// What a side read, as text; a failure names the side, so that it never equals another one's.
+async fn read<T: Send + 'static>(side: &Side, reading: impl Work<T>, told: impl FnOnce(T) -> String) -> String {
+    side.read(reading).await.map_or_else(|refusal| format!("{}: {refusal}", side.name), told)
 }
 
 async fn batch(side: &Side, after: Uuid) -> Vec<(Uuid, i64)> {
@@ -166,22 +177,19 @@ async fn everything(side: &Side, (task_id, project_id): (Uuid, i64)) -> String {
             Ok((problems, format!("{task:?} {history:?}")))
         })
     });
-    match side.read(found).await {
-        Ok((problems, _)) if !problems.is_empty() => format!("{}: {}", side.kind(), problems.join("; ")),
-        Ok((_, told)) => told,
-        Err(refusal) => refusal.to_string(),
-    }
+    let name = side.name;
+    let told = |(problems, told): (Vec<String>, String)| {
+        if problems.is_empty() { told } else { format!("{name}: {}", problems.join("; ")) }
+    };
+    read(side, found, told).await
 }
 
 async fn rows(side: &Side, sql: &'static str) -> String {
     let found = work(move |transaction| Box::pin(async move { transaction.rows(sql, &[]).await }));
-    side.read(found).await.map_or_else(|refusal| refusal.to_string(), |rows| format!("{sql}: {rows:?}"))
+    read(side, found, |rows| format!("{sql}: {rows:?}")).await
 }
 
 async fn tables(side: &Side) -> String {
     let found = work(move |transaction| Box::pin(async move { verify::table_problems(transaction).await }));
-    match side.read(found).await {
-        Ok(problems) => problems.join("; "),
-        Err(refusal) => refusal.to_string(),
-    }
+    read(side, found, |problems| problems.join("; ")).await
 }

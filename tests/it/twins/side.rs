@@ -122,6 +122,8 @@ impl Ids for StepIds {
 
 /// A database and everyone who calls it.
 pub(super) struct Side {
+    /// What it is called where it differs.
+    pub(super) name: &'static str,
     seed: u64,
     service: Service,
     clock: Arc<StepClock>,
@@ -138,17 +140,18 @@ impl Side {
     pub(super) fn on_a_file(runtime: &Runtime, seed: u64) -> Self {
         let folder = tempfile::tempdir().expect("a folder of its own");
         let database = TestDatabase::of_file(folder.path().join("heyaira.db"));
-        Self::on(runtime, database, folder, seed)
+        Self::on(runtime, "SQLite", database, folder, seed)
     }
 
     /// The same on the server of the tests; where none is named, another file.
     pub(super) fn on_the_server(runtime: &Runtime, seed: u64) -> Self {
         let folder = tempfile::tempdir().expect("a folder of its own");
         let database = TestDatabase::new(folder.path().join("heyaira.db"));
-        Self::on(runtime, database, folder, seed)
+        let name = if database.is_on_a_server() { "PostgreSQL" } else { "another SQLite" };
+        Self::on(runtime, name, database, folder, seed)
     }
 
-    fn on(runtime: &Runtime, database: TestDatabase, folder: TempDir, seed: u64) -> Self {
+    fn on(runtime: &Runtime, name: &'static str, database: TestDatabase, folder: TempDir, seed: u64) -> Self {
         let clock = Arc::new(StepClock(AtomicI64::new(moment(START).0)));
         let ids = Arc::new(StepIds(Mutex::new(Draw::new(seed))));
         let connections = CLIENTS.iter().map(|who| Arc::new(connection(who, ids.as_ref()))).collect();
@@ -158,14 +161,10 @@ impl Side {
             ids: Arc::clone(&ids) as Arc<dyn Ids>,
             deadline: Duration::from_mins(1),
         };
-        let side = Self { seed, service, clock, ids, connections, cursors: HashMap::new(), database, _folder: folder };
+        let side =
+            Self { name, seed, service, clock, ids, connections, cursors: HashMap::new(), database, _folder: folder };
         runtime.block_on(side.set_up());
         side
-    }
-
-    /// What it is, in words.
-    pub(super) fn kind(&self) -> &'static str {
-        self.database.kind()
     }
 
     /// Does something wrong past the program.
@@ -208,9 +207,9 @@ impl Side {
     }
 
     /// What a secret opens now, in words.
-    pub(super) async fn opened_by(&self, secret: &str) -> Result<String> {
-        let credential = self.service.credential(heyaira::domain::token::hash(secret)).await?;
-        Ok(format!("{credential:?}"))
+    pub(super) async fn opened_by(&self, secret: &str) -> String {
+        let credential = self.service.credential(heyaira::domain::token::hash(secret)).await;
+        credential.map_or_else(|refusal| format!("{}: {refusal}", self.name), |opened| format!("{opened:?}"))
     }
 }
 

@@ -195,7 +195,7 @@ pub(super) fn long(draw: &mut Draw, limit: usize) -> String {
 
 /// Lines with boxes.
 pub(super) fn boxes(draw: &mut Draw) -> String {
-    let lines: Vec<String> = (0..1 + draw.below(4))
+    let lines: Vec<String> = (0..=draw.below(4))
         .map(|_| format!("- [{}] {}", draw.pick(&[" ", "x", "x", "X"]), sentence(draw, 5)))
         .collect();
     lines.join("\n")
@@ -218,7 +218,7 @@ pub(super) fn query(draw: &mut Draw, said: &[String]) -> String {
     };
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut asked = Vec::new();
-    for _ in 0..1 + draw.below(3) {
+    for _ in 0..=draw.below(3) {
         let Some(word) = draw.any(&words) else {
             continue;
         };

@@ -174,7 +174,9 @@ impl World {
         let reference = step.arguments.get("task_id").and_then(Value::as_str).unwrap_or_default();
         if let (Code::VersionConflict, Some(version)) = (refusal.code, current) {
             let found = self.tasks.iter_mut().find(|task| reference.len() >= 8 && task.id.starts_with(reference));
-            found.into_iter().for_each(|task| task.version = task.version.max(version));
+            if let Some(task) = found {
+                task.version = task.version.max(version);
+            }
         }
     }
 
