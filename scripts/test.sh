@@ -58,10 +58,14 @@ step "tests with figures"
 cargo test --locked --test it -- --nocapture races:: durability:: sizes:: network::
 
 step "tests on PostgreSQL"
-tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network::
+tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network:: --skip twins::
 
 step "tests with figures on PostgreSQL"
 tests/postgres/run.sh --nocapture races:: durability:: sizes:: network::
+
+# One twin is a file, the other on PostgreSQL. The seeds are printed; tests/postgres/README.md says how to use one again.
+step "twins"
+tests/postgres/run.sh --nocapture twins::
 
 step "clients that others wrote"
 tests/clients/run.sh "$target/debug/heyaira"
