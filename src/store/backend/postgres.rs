@@ -52,11 +52,25 @@ const OPENING: Duration = Duration::from_mins(1);
 /// How long the end of the process waits until the other servers were told of the last commits.
 const TELLING: Duration = Duration::from_secs(1);
 
-/// Runs at the start of every transaction, with what the transaction may do before it and its time behind it.
-fn begin(writes: bool, deadline: Instant) -> String {
-    let access = if writes { "read write" } else { "read only" };
-    let left = left(deadline);
-    format!("begin isolation level repeatable read, {access}; set local statement_timeout = {left}")
+/// What a transaction is for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Read,
+    Write,
+    /// Setting up: it waits for its turn, and must then see what those before it did.
+    SetUp,
+}
+
+impl Purpose {
+    /// What is run at the start of a transaction that must end by then.
+    fn begin(self, deadline: Instant) -> String {
+        let modes = match self {
+            Self::Read => "repeatable read, read only",
+            Self::Write => "repeatable read, read write",
+            Self::SetUp => "read committed, read write",
+        };
+        format!("begin isolation level {modes}; set local statement_timeout = {}", left(deadline))
+    }
 }
 
 /// Runs at the end of every write.
@@ -245,7 +259,7 @@ impl Inner {
                 Ok(client) => client,
                 Err(failure) => return drop(tell.send(Err(failure.refusal))),
             };
-            let mut transaction = Transaction::begin(client, begin(false, deadline));
+            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
             let answer = self.run(deadline, &mut transaction, work).await;
             if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
                 self.distrust();
@@ -263,7 +277,7 @@ impl Inner {
         let (mut attempt, mut again) = (0, true);
         loop {
             attempt += 1;
-            let failure = match self.attempt(deadline, work).await {
+            let failure = match self.attempt(Purpose::Write, deadline, work).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
@@ -283,9 +297,14 @@ impl Inner {
     }
 
     /// One transaction, from its begin to its commit.
-    async fn attempt<T: Send>(self: &Arc<Self>, deadline: Instant, work: &mut impl Work<T>) -> Result<T, Failure> {
+    async fn attempt<T: Send>(
+        self: &Arc<Self>,
+        purpose: Purpose,
+        deadline: Instant,
+        work: &mut impl Work<T>,
+    ) -> Result<T, Failure> {
         let client = self.connection(deadline).await?;
-        let mut transaction = Transaction::begin(client, begin(true, deadline));
+        let mut transaction = Transaction::begin(client, purpose.begin(deadline));
         let answer = match self.run(deadline, &mut transaction, work).await {
             Ok(answer) => answer,
             Err(failure) => {
@@ -293,10 +312,7 @@ impl Inner {
                 return Err(failure);
             }
         };
-        let patience = deadline + SILENCE;
-        let committed = timeout_at(patience.into(), transaction.commit(commit(deadline))).await;
-        // An answer may have waited for a process that was held up.
-        committed.ok().filter(|_| Instant::now() <= patience).unwrap_or_else(|| Err(Failure::uncertain()))?;
+        transaction.commit(commit(deadline), deadline + SILENCE).await?;
         self.news.committed();
         Ok(answer)
     }
@@ -333,7 +349,7 @@ impl Inner {
                 PoolError::Backend(failure) => failure.refusal,
                 _ => unavailable("the database is closed"),
             })?;
-            let mut transaction = Transaction::begin(client, begin(false, deadline));
+            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
             let found = migration::found(&mut transaction).await;
             roll_back(transaction).await;
             found?
@@ -355,7 +371,7 @@ impl Inner {
                 migration::apply(transaction, found).await
             })
         });
-        self.write(deadline, &mut apply).await
+        self.attempt(Purpose::SetUp, deadline, &mut apply).await.map_err(|failure| failure.refusal)
     }
 }
 

@@ -9,7 +9,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{ChannelBinding, Host, LoadBalanceHosts, SslNegotiation, TargetSessionAttrs};
 
 use super::{Address, CONNECTIONS, Encryption};
-use crate::domain::text::{listed, quoted};
+use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 
 /// The port of a server that names none.
@@ -253,7 +253,7 @@ impl Reading {
         }
         if !self.problems.is_empty() {
             self.problems.dedup();
-            let problems = listed(&self.problems);
+            let problems = self.problems.join("; ");
             return Err(Refusal::argument(format!("the database URL is wrong: {problems}. It is written {SHAPE}")));
         }
         Ok(Address {
