@@ -196,7 +196,9 @@ impl Unreached {
 fn of_login(code: &str) -> (String, bool) {
     let (what, lasts) = match code {
         "28P01" => ("refuses the user or the password", true),
-        "28000" => ("lets this user not in from here, or only with other encryption (its pg_hba.conf says who is)", true),
+        "28000" => {
+            ("lets this user not in from here, or only with other encryption (its pg_hba.conf says who is)", true)
+        }
         "3D000" => ("has no such database", true),
         "42501" => ("does not let this user into this database", true),
         FULL => ("has no connection left", false),
