@@ -6,7 +6,7 @@ use deadpool_postgres::Client;
 use futures_util::future::{BoxFuture, FutureExt, join, join_all};
 use tokio_postgres::{Error, Statement};
 
-use crate::error::Result;
+use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
 use crate::store::backend::{Dialect, Driver};
 use crate::store::cell::{Cell, Row};
@@ -28,8 +28,8 @@ pub(super) struct Transaction {
     at_commit: Vec<(&'static str, Vec<Cell>)>,
     /// True once its begin was sent.
     begun: bool,
-    /// What the database's last refusal means for the whole transaction.
-    severity: Severity,
+    /// What the database's last refusal means for the whole transaction; none while nothing was refused.
+    severity: Option<Severity>,
 }
 
 /// What one statement answered.
@@ -46,13 +46,13 @@ impl Transaction {
             waiting: vec![Waiting::Words(words)],
             at_commit: Vec::new(),
             begun: false,
-            severity: Severity::Stays,
+            severity: None,
         }
     }
 
     /// What the database's last refusal means for the transaction.
     pub(super) fn severity(&self) -> Severity {
-        self.severity
+        self.severity.unwrap_or(Severity::Stays)
     }
 
     /// Closes the connection instead of ending the transaction: the server then undoes it.
@@ -68,7 +68,7 @@ impl Transaction {
             return;
         }
         self.waiting = vec![Waiting::Words("rollback".to_owned())];
-        if self.severity == Severity::Lost || self.send(None).await.is_err() {
+        if self.severity == Some(Severity::Lost) || self.send(None).await.is_err() {
             self.abandon();
         }
     }
@@ -78,6 +78,11 @@ impl Transaction {
     pub(super) async fn commit(mut self, patience: Instant) -> Result<(), Failure> {
         if !self.begun {
             return Ok(());
+        }
+        if let Some(severity) = self.severity {
+            // The server would undo it and call that a success.
+            self.roll_back().await;
+            return Err(Failure { severity, refusal: Refusal::internal(&"a refused statement was passed over") });
         }
         self.take_up();
         self.waiting.push(Waiting::Words("commit".to_owned()));
@@ -111,7 +116,7 @@ impl Transaction {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 let failure = Failure::of_statement(&error);
-                self.severity = failure.severity;
+                self.severity = Some(failure.severity);
                 Err(failure)
             }
         }
