@@ -45,8 +45,9 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Logs go to standard error, at the level of `RUST_LOG`; without it errors, and what a server over the network does.
-const LOGGED: &str = "error,heyaira::surface::http=info,heyaira::surface::cli::serve=info";
+/// Logs go to standard error, at the level of `RUST_LOG`; without it errors, why a database cannot be reached, and what a
+/// server over the network does.
+const LOGGED: &str = "error,heyaira::store=warn,heyaira::surface::http=info,heyaira::surface::cli::serve=info";
 
 fn start_logging() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));

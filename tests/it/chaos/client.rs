@@ -203,7 +203,12 @@ impl<'r> Client<'r> {
         }
         let invoked = self.scene.now();
         let outcome = match self.ask("task_update", &arguments) {
-            Reply::Done(answer) => made(&answer),
+            Reply::Done(answer) => {
+                if answer["replayed"] == true {
+                    self.log.count("committed, as the server itself found out");
+                }
+                made(&answer)
+            }
             Reply::Conflict(current) => {
                 self.log.count("refused: version_conflict");
                 Outcome::Conflict { current }
