@@ -317,7 +317,7 @@ pub async fn of_session(transaction: &mut Transaction, project_id: i64, session_
     let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("t.{}", column.trim())).collect();
     let sql = format!(
         "select {} from task_session s join task t on t.task_id = s.task_id \
-         where s.project_id = ?1 and s.session_ref = ?2 order by t.is_open desc, t.updated_at desc limit 20",
+         where s.project_id = ?1 and s.session_ref = ?2 order by t.is_open desc, t.updated_at desc, t.task_id limit 20",
         columns.join(", ")
     );
     let rows = transaction.rows(&sql, &[project_id.into(), session_ref.into()]).await?;
