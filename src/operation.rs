@@ -423,7 +423,7 @@ async fn execute(
     let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
     if let Some(key) = &prepared.repetition.idempotency_key {
         let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
-        idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now).await?;
+        idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now)?;
     }
     Ok(answer)
 }

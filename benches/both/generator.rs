@@ -136,7 +136,7 @@ impl Generator {
         let task_id = self.task_id();
         let marks = Marks { written_by: "maria".to_owned(), ..Marks::default() };
         let mut made = Made {
-            task: Task { task_id, version: 1, content: created.clone(), marks, created: at, updated: at },
+            task: Task { task_key: 0, task_id, version: 1, content: created.clone(), marks, created: at, updated: at },
             created,
             receipt: None,
         };
@@ -287,7 +287,7 @@ async fn save_task(transaction: &mut Transaction, made: &Made) -> Result<()> {
         changed: fields.keys().cloned().collect(),
         content: fields,
     };
-    version::insert(transaction, 1, task.task_id, &first).await?;
+    version::insert(transaction, 1, task.task_id, &first)?;
     if task.version == 1 {
         return Ok(());
     }
@@ -301,10 +301,10 @@ async fn save_task(transaction: &mut Transaction, made: &Made) -> Result<()> {
         changed: content.keys().cloned().collect(),
         content,
     };
-    version::insert(transaction, 1, task.task_id, &second).await?;
-    task::note_session(transaction, 1, &session, task, receipt.is_some()).await?;
+    version::insert(transaction, 1, task.task_id, &second)?;
+    task::note_session(transaction, 1, &session, task, receipt.is_some())?;
     match receipt {
-        Some(receipt) => version::insert_receipt(transaction, task.task_id, receipt, task.updated).await,
+        Some(receipt) => version::insert_receipt(transaction, task.task_id, receipt, task.updated),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::project::{Instance, Project};
 use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Statement, Transaction};
 use crate::store::cell::Row;
 
 const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p.stale_hours, p.archived_at";
@@ -108,9 +108,9 @@ pub async fn save(transaction: &mut Transaction, project: &Project, now: Timesta
 
 /// Lets no other write that takes its turn in this project run beside this one: the later one is run again and then sees
 /// what the first has written. For rules that look at more than the rows that a write changes.
-pub async fn take_turn(transaction: &mut Transaction, project_id: i64) -> Result<()> {
+pub fn take_turn(transaction: &mut Transaction, project_id: i64) -> Result<()> {
     let sql = "update project set generation = generation where project_id = ?1";
-    transaction.execute(sql, &[project_id.into()]).await.map(drop)
+    transaction.execute_later(Statement::new(sql, [project_id.into()]))
 }
 
 /// How many tasks are in each status.

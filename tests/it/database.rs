@@ -73,7 +73,9 @@ impl TestDatabase {
         match &self.0 {
             Kind::File(file) => file.with_extension("db-wal").exists(),
             Kind::Server { name, .. } => {
-                let sql = format!("select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'");
+                let sql = format!(
+                    "select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'"
+                );
                 on_thread(|| Session::new(server().expect("it was there")).rows(&sql)) > 0
             }
         }
