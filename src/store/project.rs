@@ -8,13 +8,16 @@ use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
 use crate::store::backend::{Statement, Transaction};
 use crate::store::cell::Row;
+use crate::store::migration;
 
 const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p.stale_hours, p.archived_at";
 
-/// The instance, and the project of that slug if it exists.
+/// The instance, and the project of that slug if it exists. Refused once a newer program has changed the schema in a way
+/// that this one must not work with: every call begins here.
 pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Result<(Instance, Option<Project>)> {
     let sql = format!(
-        "select i.instance_id, i.resource, i.pin_key, {COLUMNS} from instance i left join project p on p.slug = ?1"
+        "select i.instance_id, i.resource, i.pin_key, (select max(serves_from) from migration), {COLUMNS} \
+         from instance i left join project p on p.slug = ?1"
     );
     let row = transaction.row(&sql, &[slug.into()]).await?;
     let mut row = row.ok_or_else(|| {
@@ -25,8 +28,9 @@ pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Resu
         )
     })?;
     let instance = Instance { id: row.uuid(0)?, resource: row.text(1)?, pin_key: row.bytes(2)?.to_vec() };
-    let is_known = row.maybe_integer(3)?.is_some();
-    let project = is_known.then(|| project(row, 3)).transpose()?;
+    migration::check_served(row.integer(3)?)?;
+    let is_known = row.maybe_integer(4)?.is_some();
+    let project = is_known.then(|| project(row, 4)).transpose()?;
     Ok((instance, project))
 }
 
