@@ -55,18 +55,16 @@ type Asked<'s> = (&'s str, &'s [Cell]);
 impl Transaction {
     /// Nothing is sent yet: the begin goes with the first statement.
     pub(super) fn begin(client: Client, words: String) -> Self {
-        Self { waiting: vec![Waiting::Words(words.into())], stage: Stage::New, ..Self::bare(client) }
+        Self::new(client, Stage::New, vec![Waiting::Words(words.into())])
     }
 
     /// For one query, which is one consistent state by itself.
     pub(super) fn bare(client: Client) -> Self {
-        Self {
-            client: Some(client),
-            waiting: Vec::new(),
-            at_commit: Vec::new(),
-            stage: Stage::Bare,
-            severity: Severity::Stays,
-        }
+        Self::new(client, Stage::Bare, Vec::new())
+    }
+
+    fn new(client: Client, stage: Stage, waiting: Vec<Waiting>) -> Self {
+        Self { client: Some(client), waiting, at_commit: Vec::new(), stage, severity: Severity::Stays }
     }
 
     /// What the database's last refusal means for the transaction.
