@@ -32,6 +32,7 @@ mod replaced;
 mod resume;
 mod retry;
 mod search;
+mod server;
 mod side_by_side;
 mod sizes;
 mod takeover;
