@@ -32,7 +32,8 @@ struct Way {
 
 impl Way {
     fn to(database: &str) -> Self {
-        let (scheme, rest) = database.split_once("://").expect("a database on a server, as tests/postgres/run.sh gives");
+        let (scheme, rest) =
+            database.split_once("://").expect("a database on a server, as tests/postgres/run.sh gives");
         let (user, rest) = rest.split_once('@').expect("a user");
         let (server, name) = rest.split_once('/').expect("a name");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
