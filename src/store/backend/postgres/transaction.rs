@@ -6,13 +6,15 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
 
-use deadpool_postgres::Client;
+use std::time::Instant;
+
 use futures_util::TryStreamExt;
 use futures_util::future::{BoxFuture, FutureExt, join, join_all, ready};
 use tokio_postgres::{Error, Statement as Prepared};
 
 use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
+use crate::store::backend::postgres::pool::Client;
 use crate::store::backend::{Dialect, Driver, Statement};
 use crate::store::cell::{Cell, Row};
 
@@ -29,7 +31,7 @@ enum Waiting {
 enum Stage {
     /// Nothing was sent yet.
     New,
-    /// Its begin was sent.
+    /// Its begin was sent, and its end was not answered: nobody else may have the connection.
     Open,
     /// There is none: the one statement is a transaction by itself.
     Bare,
@@ -45,6 +47,8 @@ pub(super) struct Transaction {
     waiting: Vec<Waiting>,
     at_commit: Vec<(&'static str, Vec<Cell>)>,
     stage: Stage,
+    /// True once a statement of it was refused: then nothing of it is to be committed.
+    failed: bool,
     /// What the database's last refusal means for the whole transaction.
     severity: Severity,
 }
@@ -64,7 +68,7 @@ impl Transaction {
     }
 
     fn new(client: Client, stage: Stage, waiting: Vec<Waiting>) -> Self {
-        Self { client: Some(client), waiting, at_commit: Vec::new(), stage, severity: Severity::Stays }
+        Self { client: Some(client), waiting, at_commit: Vec::new(), stage, failed: false, severity: Severity::Stays }
     }
 
     /// What the database's last refusal means for the transaction.
@@ -81,30 +85,51 @@ impl Transaction {
 
     /// Undoes everything.
     pub(super) async fn roll_back(mut self) {
-        if self.stage != Stage::Open {
+        self.undo().await;
+    }
+
+    async fn undo(&mut self) {
+        if self.stage != Stage::Open || self.severity == Severity::Lost {
             return;
         }
         self.waiting = vec![Waiting::Words("rollback".into())];
-        if self.severity != Severity::Lost && self.send(&[]).await.is_ok() {
+        if self.send(&[]).await.is_ok() {
             self.stage = Stage::Over;
         }
     }
 
-    /// Sends what waits and the commit in one go; answers once it is on disk.
-    pub(super) async fn commit(mut self) -> Result<(), Failure> {
+    /// Sends what waits and the commit's `words` in one go; answers once it is on disk. A server that waits for a standby
+    /// that is gone does so for ever: what has no answer by that time is uncertain.
+    pub(super) async fn commit(mut self, words: String, patience: Instant) -> Result<(), Failure> {
         self.take_up();
         let only_begins = self.waiting.len() == 1;
         if self.stage == Stage::New && only_begins {
             return Ok(());
         }
-        self.waiting.push(Waiting::Words("commit".into()));
-        let answer = self.send(&[]).await;
-        if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
-            return Err(Failure::uncertain());
+        if self.failed {
+            self.undo().await;
+            // The server would answer the commit as if nothing were wrong, and undo the write.
+            let refusal = Refusal::internal(&"a write went on after one of its statements was refused");
+            return Err(Failure { severity: self.severity, refusal });
         }
-        // One that failed is undone by its commit.
-        self.stage = Stage::Over;
-        answer.map(drop)
+        self.waiting.push(Waiting::Words(words.into()));
+        match tokio::time::timeout_at(patience.into(), self.send(&[])).await {
+            // An answer may have waited for a process that was held up.
+            Ok(Ok(_)) if Instant::now() <= patience => {
+                self.stage = Stage::Over;
+                Ok(())
+            }
+            Ok(Err(failure)) if failure.severity == Severity::Lost => {
+                Err(Failure::uncertain("the connection to the database was lost while this was being committed"))
+            }
+            Ok(Err(failure)) => {
+                self.undo().await;
+                Err(failure)
+            }
+            Ok(Ok(_)) | Err(_) => {
+                Err(Failure::uncertain("the database did not say in time whether this was committed"))
+            }
+        }
     }
 
     /// Has what was left for the commit sent with the next statement.
@@ -123,7 +148,10 @@ impl Transaction {
         };
         let Some(client) = &self.client else { return Err(Failure::gone()) };
         let answers = send(client, &waiting, asked).await;
-        answers.inspect_err(|failure| self.severity = failure.severity)
+        answers.inspect_err(|failure| {
+            self.severity = failure.severity;
+            self.failed = true;
+        })
     }
 
     /// The same for one statement.
