@@ -82,6 +82,8 @@ if [ "$which_tests" = all ]; then
     cargo test --locked -- --ignored --skip server:: --skip chaos::
     step "kills of servers and of database nodes"
     cargo test --locked --test it -- --ignored --nocapture --test-threads 1 chaos::
+    step "more twins"
+    HEYAIRA_TWINS_FROM=$RANDOM HEYAIRA_TWINS_CALLS=30000 tests/postgres/run.sh --nocapture twins::both
     step "tests on PostgreSQL 18"
     newest=$(tests/postgres/newest.sh)
     HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh
