@@ -76,6 +76,12 @@ impl Config {
         Ok(Self { database, project, profile, folder })
     }
 
+    /// The same with another database.
+    pub fn at(&self, database: &Path) -> Result<Self> {
+        check_database(database)?;
+        Ok(Self { database: database.to_owned(), ..self.clone() })
+    }
+
     /// The project that calls are pinned to.
     ///
     /// A profile's instance is compared with the database on every call. Named and pinned must not contradict.

@@ -395,7 +395,8 @@ async fn execute(
 ) -> Result<Value> {
     // What speaks of no project, or names one itself, is not bound to the pinned one.
     let pinned = if entry.in_project { Some(connection.pinned.as_ref().map_err(Clone::clone)?) } else { None };
-    let (instance, project) = project::identity(transaction, pinned.map(|pinned| pinned.project.as_str())).await?;
+    let slug = pinned.map(|pinned| pinned.project.as_str());
+    let (instance, project, standing) = project::identity_and_standing(transaction, slug).await?;
     check_place(pinned, &instance, project.as_ref())?;
     check_role(connection, entry)?;
     if let (Some(given), Some(project)) = (&prepared.write_context, &project)
@@ -414,6 +415,9 @@ async fn execute(
     let project_id = project.as_ref().map_or(0, |project| project.project_id);
     if let Some(answer) = replay(entry, connection, &prepared.repetition, project_id, transaction, now).await? {
         return Ok(answer);
+    }
+    if entry.effect != Effect::Reads {
+        standing.check_writable()?;
     }
     let mut context = Context { transaction, instance, project, connection, observed, now, ids };
     let answer = (entry.run)(Value::Object(arguments), &mut context).await?;

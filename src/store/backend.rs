@@ -23,6 +23,7 @@ use crate::store::writer::{Files, Held, keep_in_memory, write_for_ever};
 use crate::store::{file, migration};
 
 mod copy;
+mod peek;
 
 pub(super) use copy::rescue;
 
@@ -109,12 +110,17 @@ impl Transaction {
 
     /// All rows of a query.
     pub async fn rows(&mut self, sql: &str, values: &[Cell]) -> Result<Vec<Row>> {
-        self.query(sql, values).map_err(|error| translate(&error))
+        self.query(sql, values, usize::MAX).map_err(|error| translate(&error))
+    }
+
+    /// The first rows of a query, until they hold that many bytes; at least one, if there is one.
+    pub async fn rows_within(&mut self, sql: &str, values: &[Cell], bytes: usize) -> Result<Vec<Row>> {
+        self.query(sql, values, bytes).map_err(|error| translate(&error))
     }
 
     /// The first row of a query, if there is one.
     pub async fn row(&mut self, sql: &str, values: &[Cell]) -> Result<Option<Row>> {
-        let rows = self.query(sql, values).map_err(|error| translate(&error))?;
+        let rows = self.query(sql, values, usize::MAX).map_err(|error| translate(&error))?;
         Ok(rows.into_iter().next())
     }
 
@@ -132,17 +138,22 @@ impl Transaction {
         run().map_err(|error| translate(&error))
     }
 
-    fn query(&mut self, sql: &str, values: &[Cell]) -> rusqlite::Result<Vec<Row>> {
+    fn query(&mut self, sql: &str, values: &[Cell], bytes: usize) -> rusqlite::Result<Vec<Row>> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let width = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(values.iter().map(Bound)))?;
         let mut answer = Vec::new();
-        while let Some(row) = rows.next()? {
+        let mut held = 0;
+        while held < bytes
+            && let Some(row) = rows.next()?
+        {
             let mut cells = Vec::with_capacity(width);
             for column in 0..width {
                 cells.push(cell(row.get_ref(column)?)?);
             }
-            answer.push(Row(cells));
+            let row = Row(cells);
+            held = held.saturating_add(row.bytes_held());
+            answer.push(row);
         }
         Ok(answer)
     }

@@ -143,6 +143,15 @@ pub async fn forget_project(transaction: &mut Transaction, project_id: i64) -> R
     Ok(())
 }
 
+/// Takes all words out of the index.
+pub async fn forget_all(transaction: &mut Transaction) -> Result<()> {
+    transaction.catch_up().await?;
+    for sql in ["delete from task_words", "delete from memory_words"] {
+        transaction.execute(sql, &[]).await?;
+    }
+    Ok(())
+}
+
 /// The entry of an index: this is most of what a write costs, so no word is copied twice.
 fn prepared<'p>(project_id: i64, parts: impl Iterator<Item = &'p str>) -> Cell {
     let prefix = indexed(project_id, "");

@@ -81,7 +81,7 @@ pub fn restore(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     }
     let service = session.config.open(true)?;
     let deadline = std::time::Instant::now() + service.deadline;
-    let present = wait(service.store.read(deadline, work(|transaction| Box::pin(project::instance_id(transaction)))))?;
+    let present = wait(service.store.read(deadline, work(|transaction| Box::pin(project::replaceable_instance(transaction)))))?;
     let minted = (!matches.get_flag("same-instance"))
         .then(|| (service.ids.uuid(), project::new_pin_key(service.ids.uuid(), service.ids.uuid())));
     let prepare = work(move |transaction| Box::pin(become_instance(transaction, present, minted)));
@@ -186,8 +186,11 @@ fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) ->
     }
     let deadline = std::time::Instant::now() + service.deadline;
     let started = std::time::Instant::now();
-    wait(service.store.write(deadline, work(|transaction| Box::pin(project::touch(transaction)))))?;
-    add("durable write", true, format!("{} ms", started.elapsed().as_millis()));
+    let written = wait(service.store.write(deadline, work(|transaction| Box::pin(project::touch(transaction)))));
+    let told = written.as_ref().map_or_else(ToString::to_string, |()| format!("{} ms", started.elapsed().as_millis()));
+    if !add("durable write", written.is_ok(), told) {
+        exit = Code::Unavailable.exit();
+    }
     let entry = crate::operations::named("server_identity")
         .ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
     match session.ask_of(service, entry, json!({})) {
