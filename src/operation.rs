@@ -64,6 +64,8 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const COMMAND: &'static str;
     /// What it does to the store.
     const EFFECT: Effect;
+    /// False if it changes nothing, also where only the owner may ask for it.
+    const WRITES: bool = !matches!(Self::EFFECT, Effect::Reads);
     /// Who can ask for it.
     const AUDIENCE: Audience = Audience::Everyone;
     /// True if it speaks of one project; then the connection must be pinned to one.
@@ -90,6 +92,8 @@ pub struct Entry {
     pub command: &'static str,
     /// What it does to the store.
     pub effect: Effect,
+    /// False if it changes nothing.
+    pub writes: bool,
     /// Who can ask for it.
     pub audience: Audience,
     /// True if it speaks of one project.
@@ -109,6 +113,7 @@ impl Entry {
             name: T::NAME,
             command: T::COMMAND,
             effect: T::EFFECT,
+            writes: T::WRITES,
             audience: T::AUDIENCE,
             in_project: T::IN_PROJECT,
             always_load: T::ALWAYS_LOAD,
@@ -314,7 +319,7 @@ pub async fn call(
     arguments: Value,
 ) -> Result<Value> {
     let prepared = prepare(entry, connection, observed, arguments);
-    let writes = entry.effect != Effect::Reads && prepared.arguments.is_ok();
+    let writes = entry.writes && prepared.arguments.is_ok();
     let fingerprint = prepared.repetition.fingerprint;
     let deadline = Instant::now() + service.deadline;
     let work = work({
@@ -416,7 +421,7 @@ async fn execute(
     if let Some(answer) = replay(entry, connection, &prepared.repetition, project_id, transaction, now).await? {
         return Ok(answer);
     }
-    if entry.effect != Effect::Reads {
+    if entry.writes {
         standing.check_writable()?;
     }
     let mut context = Context { transaction, instance, project, connection, observed, now, ids };

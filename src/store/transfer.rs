@@ -30,8 +30,8 @@ use crate::store::cell::{Cell, Row};
 use crate::store::search;
 
 pub use proof::Sum;
-use standing::Run;
 pub use standing::Record;
+use standing::Run;
 use table::Words;
 pub use table::{INSTANCE, TABLES, Table};
 
@@ -161,12 +161,15 @@ fn stage(from: &Record, to: Option<&Record>, source: &str, target: &str) -> Resu
 pub async fn counts(source: &End) -> Result<Vec<(&'static str, u64)>> {
     let mut counts = Vec::new();
     for table in std::iter::once(&*INSTANCE).chain(TABLES.iter()) {
-        let asked = work(move |transaction| Box::pin(async move { transaction.row(&table.count(), &[]).await }));
-        let row = source.store.read(deadline(), asked).await?;
-        let count = row.map_or(Ok(0), |row| row.integer(0))?;
-        counts.push((table.name, count.unsigned_abs()));
+        counts.push((table.name, count(&source.store, table).await?));
     }
     Ok(counts)
+}
+
+async fn count(store: &Store, table: &'static Table) -> Result<u64> {
+    let asked = work(move |transaction| Box::pin(async move { transaction.row(&table.count(), &[]).await }));
+    let row = store.read(deadline(), asked).await?;
+    row.map_or(Ok(0), |row| row.integer(0)).map(i64::unsigned_abs)
 }
 
 /// Moves everything, or goes on where an earlier run ended. `new` and `run` are fresh ids: of the move, if this is its
@@ -272,8 +275,9 @@ async fn page(store: &Store, table: &'static Table, behind: Option<Vec<Cell>>) -
 
 /// Copies what the target does not have of a table yet; the next page is read while one is written.
 async fn copy(source: &Store, target: &Store, table: &'static Table, run: Run, told: &Told) -> Result<()> {
-    let mut done = 0_u64;
-    let mut rows = page(source, table, greatest(target, table).await?).await?;
+    let behind = greatest(target, table).await?;
+    let mut done = if behind.is_some() { count(target, table).await? } else { 0 };
+    let mut rows = page(source, table, behind).await?;
     while let Some(last) = rows.last() {
         let behind = Some(table.key_of(last));
         done = done.saturating_add(rows.len() as u64);

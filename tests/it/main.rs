@@ -36,4 +36,5 @@ mod task;
 mod texts;
 mod tidy;
 mod token;
+mod transfer;
 mod verify;

@@ -111,11 +111,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "task_id, version",
             "task_id, version, project_id, at, caller, connection, session_ref, harness, act, changed, content",
         ),
-        Table::of(
-            "receipt",
-            "task_id, version",
-            "task_id, version, session_ref, fields, observed, carried, at",
-        ),
+        Table::of("receipt", "task_id, version", "task_id, version, session_ref, fields, observed, carried, at"),
         Table::of(
             "task_session",
             "project_id, session_ref, task_id",
