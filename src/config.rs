@@ -13,7 +13,7 @@ use crate::domain::project::slug_problem;
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{Clock, Ids, Pinned, Service};
-use crate::store::backend::Store;
+use crate::store::backend::{Database, Store};
 
 /// The name of the pinned file.
 pub const PROFILE_FILE: &str = "heyaira.toml";
@@ -23,8 +23,8 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// What the caller chose.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The database's file.
-    pub database: PathBuf,
+    /// The database.
+    pub database: Database,
     /// The project named by flag or environment.
     pub project: Option<String>,
     /// The profile named by flag.
@@ -59,27 +59,27 @@ pub struct Profile {
 impl Config {
     /// The config of flags and environment. `variable` reads the environment.
     pub fn new(
-        database: Option<PathBuf>,
+        database: Option<String>,
         project: Option<String>,
         profile: Option<PathBuf>,
         folder: PathBuf,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let database = match database.or_else(|| set("HEYAIRA_DATABASE").map(PathBuf::from)) {
-            Some(path) => path,
-            None => default_database()?,
+        let database = match database.or_else(|| set("HEYAIRA_DATABASE")) {
+            Some(named) => Database::of(&named)?,
+            None => Database::File(default_database()?),
         };
-        check_database(&database)?;
+        database.file().map_or(Ok(()), check_database)?;
         // A project named by flag overrides a profile in the environment's place, never a profile named by flag.
         let project = project.or_else(|| set("HEYAIRA_PROJECT").filter(|_| profile.is_none()));
         Ok(Self { database, project, profile, folder })
     }
 
     /// The same with another database.
-    pub fn at(&self, database: &Path) -> Result<Self> {
-        check_database(database)?;
-        Ok(Self { database: database.to_owned(), ..self.clone() })
+    pub fn at(&self, database: Database) -> Result<Self> {
+        database.file().map_or(Ok(()), check_database)?;
+        Ok(Self { database, ..self.clone() })
     }
 
     /// The project that calls are pinned to.
@@ -143,7 +143,7 @@ impl Ids for RandomIds {
 }
 
 /// Where the database is when nobody says: the platform's folder for a user's data.
-fn default_database() -> Result<PathBuf> {
+pub fn default_database() -> Result<PathBuf> {
     let strategy = etcetera::choose_app_strategy(etcetera::AppStrategyArgs {
         top_level_domain: "org".to_owned(),
         author: "heyaira".to_owned(),
@@ -154,12 +154,9 @@ fn default_database() -> Result<PathBuf> {
     })
 }
 
-/// Refuses what cannot be a database here: another kind of database, or a path of another platform.
+/// Refuses what cannot be a file here: a path of another platform.
 fn check_database(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
-    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-        return Err(Refusal::argument("this heyaira was built without PostgreSQL: name a file for the database"));
-    }
     let letter = text.chars().next().is_some_and(|first| first.is_ascii_alphabetic());
     let drive = letter && matches!(text.get(1..3), Some(":\\" | ":/"));
     if cfg!(unix) && (drive || text.starts_with("\\\\")) {

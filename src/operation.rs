@@ -178,8 +178,10 @@ impl Service {
     /// The instance, and the project of that slug if it exists.
     pub async fn identity(&self, slug: Option<&str>) -> Result<(Instance, Option<Project>)> {
         let slug = slug.map(str::to_owned);
-        let found =
-            work(move |transaction| Box::pin(async move { project::identity(transaction, slug.as_deref()).await }));
+        let found = work(move |transaction| {
+            let slug = slug.clone();
+            Box::pin(async move { project::identity(transaction, slug.as_deref()).await })
+        });
         self.store.read(Instant::now() + self.deadline, found).await
     }
 }
@@ -293,7 +295,7 @@ impl Context<'_> {
     pub async fn free_id<T: Clone>(
         &mut self,
         name: impl Fn(Uuid) -> T,
-        is_free: impl AsyncFn(&mut Transaction, T) -> Result<bool>,
+        is_free: impl for<'f> Fn(&'f mut Transaction, T) -> BoxFuture<'f, Result<bool>>,
     ) -> Result<T> {
         for _ in 0..DRAWS {
             let id = name(self.new_uuid());
@@ -326,10 +328,11 @@ pub async fn call(
         let (connection, observed) = (Arc::clone(connection), observed.clone());
         let (clock, ids) = (Arc::clone(&service.clock), Arc::clone(&service.ids));
         move |transaction| {
-            Box::pin(async move {
-                let now = clock.now();
-                execute(entry, &connection, &observed, prepared, transaction, now, ids.as_ref()).await
-            })
+            let (connection, observed, prepared) = (Arc::clone(&connection), observed.clone(), prepared.clone());
+            let (now, ids) = (clock.now(), Arc::clone(&ids));
+            Box::pin(
+                async move { execute(entry, &connection, &observed, prepared, transaction, now, ids.as_ref()).await },
+            )
         }
     });
     let outcome =
@@ -343,6 +346,7 @@ pub async fn call(
     outcome
 }
 
+#[derive(Clone)]
 struct Prepared {
     /// The checked arguments, or everything that is wrong with them.
     arguments: Result<Map<String, Value>>,
@@ -351,7 +355,7 @@ struct Prepared {
 }
 
 /// What a repetition of a call is known by; a call that only reads has no need of it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Repetition {
     idempotency_key: Option<String>,
     fingerprint: [u8; 32],

@@ -1,5 +1,5 @@
-//! The one place that speaks SQL. `backend` knows the driver, `search` the full-text dialect, `watch` how a change is
-//! noticed; the rest is portable.
+//! The one place that speaks SQL. `backend` knows the drivers, `search` and `migration` two dialects; the rest is
+//! written once for every database.
 
 pub mod backend;
 pub mod cell;
@@ -10,7 +10,6 @@ pub mod memory;
 pub mod message;
 pub mod migration;
 pub mod project;
-mod queue;
 pub mod search;
 pub mod task;
 pub mod token;
@@ -18,4 +17,3 @@ pub mod transfer;
 pub mod verify;
 pub mod version;
 pub mod watch;
-mod writer;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use heyaira::domain::memory::Memory;
@@ -11,7 +12,7 @@ use heyaira::domain::task::{Content, Marks, Status, Task};
 use heyaira::domain::time::Timestamp;
 use heyaira::error::Result;
 use heyaira::operation::Clock;
-use heyaira::store::backend::{Store, Transaction, work};
+use heyaira::store::backend::{Database, Store, Transaction, work};
 use heyaira::store::version::{Author, Version};
 use heyaira::store::{memory, project, task, version};
 use sha2::{Digest, Sha256};
@@ -59,7 +60,7 @@ impl Generator {
     /// Makes the file; answers what calls need to know.
     pub(crate) fn run(mut self, path: &Path) -> Sample {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        let store = Store::open(path, true).expect("a new database");
+        let store = Store::open(&Database::File(path.to_owned()), true).expect("a new database");
         let mut sample = Sample { write_context: set_up(&runtime, &store), ..Sample::default() };
         let mut number = 0;
         while number < self.size {
@@ -69,8 +70,10 @@ impl Generator {
                 self.note(&mut sample, made);
             }
             let memories: Vec<Memory> = (0..group.len().div_ceil(20)).map(|_| self.memory()).collect();
+            let made = Arc::new((group, memories));
             write(&runtime, &store, move |transaction| {
-                Box::pin(async move { save(transaction, &group, &memories).await })
+                let made = Arc::clone(&made);
+                Box::pin(async move { save(transaction, &made.0, &made.1).await })
             });
         }
         sample
@@ -232,6 +235,7 @@ fn set_up(runtime: &Runtime, store: &Store) -> String {
     };
     let write_context = new.write_context(&instance).expect("a write_context");
     write(runtime, store, move |transaction| {
+        let (instance, new) = (instance.clone(), new.clone());
         Box::pin(async move {
             let now = Timestamp(wall_now());
             project::create_instance(transaction, &instance, now).await?;
@@ -243,7 +247,7 @@ fn set_up(runtime: &Runtime, store: &Store) -> String {
 
 fn write<W>(runtime: &Runtime, store: &Store, run: W)
 where
-    W: for<'t> FnOnce(&'t mut Transaction) -> futures_util::future::BoxFuture<'t, Result<()>> + Send + 'static,
+    W: for<'t> FnMut(&'t mut Transaction) -> futures_util::future::BoxFuture<'t, Result<()>> + Send + 'static,
 {
     let deadline = Instant::now() + Duration::from_mins(10);
     runtime.block_on(store.write(deadline, work(run))).expect("written");

@@ -7,7 +7,7 @@ use heyaira::domain::session::Observed;
 use heyaira::domain::token::Role;
 use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations;
-use heyaira::store::backend::Store;
+use heyaira::store::backend::{self, Store};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -59,7 +59,7 @@ pub(crate) struct Library {
 impl Library {
     /// Opens a generated database.
     pub(crate) fn open(database: &Database) -> Self {
-        let store = Store::open(&database.path, false).expect("the database opens");
+        let store = Store::open(&backend::Database::File(database.path.clone()), false).expect("the database opens");
         let ids = Arc::new(Random::new(Wall.now().0.unsigned_abs()));
         let service = Service { store, clock: Arc::new(Wall), ids, deadline: Duration::from_mins(1) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");

@@ -89,12 +89,14 @@ create index task_by_parent on task (project_id, parent, updated_at desc, task_i
 create index task_pending on task (project_id, updated_at desc, task_id, pending_version) where pending_version > 0;
 create index task_pending_since on task (project_id, pending_at desc, task_id) where pending_version > 0;
 
--- Counted with every write, so that counts by status are exact at any size.
+-- Counted with every write, so that counts by status are exact at any size: the sum over all slots. Where writers run
+-- side by side each counts in a slot of its own, so that they do not wait for each other.
 create table task_count (
     project_id integer not null references project (project_id),
     status text not null,
+    slot integer not null,
     tasks integer not null,
-    primary key (project_id, status)
+    primary key (project_id, status, slot)
 ) without rowid;
 
 create table task_tag (

@@ -133,7 +133,9 @@ fn unknown(id: &str) -> Refusal {
 }
 
 async fn free_id(context: &mut Context<'_>) -> Result<String> {
-    context.free_id(|id| format!("m-{}", short_id(id)), memory::is_free).await
+    context
+        .free_id(|id| format!("m-{}", short_id(id)), |transaction, id| Box::pin(memory::is_free(transaction, id)))
+        .await
 }
 
 /// What makes two memories the same; results are never the same.

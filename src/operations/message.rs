@@ -112,7 +112,9 @@ async fn send(context: &mut Context<'_>, to: &str, text: String, from: Option<St
             Found::Nothing(answer) => return Ok(answer),
         }
     };
-    let message_id = context.free_id(|id| format!("msg-{}", short_id(id)), message::is_free).await?;
+    let message_id = context
+        .free_id(|id| format!("msg-{}", short_id(id)), |transaction, id| Box::pin(message::is_free(transaction, id)))
+        .await?;
     let new = Message {
         message_id: message_id.clone(),
         task_id: task.task_id,

@@ -1,196 +1,94 @@
-//! The one file that knows a database driver: open, begin, run, commit, and the driver's errors made ours.
-//! Must never hold SQL about a noun, and never let a driver's type or text out.
+//! The databases behind one interface: where one is, a transaction, a unit of work. Must never hold SQL about a noun, and
+//! never let a driver's type or text out: only what is below this file names a driver.
 //!
-//! The interface is async so that a second backend can wait on a network. On `SQLite` no future ever waits:
-//! readers poll it inline, the writer thread polls a batch of them inside one transaction.
+//! There are two. On `SQLite` no future ever waits; on `PostgreSQL` every statement is a message over the network.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, types::ValueRef};
-use tokio::sync::watch;
+use futures_util::future::{BoxFuture, FutureExt};
 
-use crate::error::{Code, Refusal, Result};
+use crate::error::{Refusal, Result};
 use crate::store::cell::{Cell, Row};
-use crate::store::file::Opened;
-use crate::store::queue::{Queue, lock};
-use crate::store::writer::{Files, Held, keep_in_memory, write_for_ever};
-use crate::store::{file, migration};
+use crate::store::migration::{self, Found};
 
-mod copy;
-mod peek;
+mod address;
+mod failure;
+mod postgres;
+mod sqlite;
 
-pub(super) use copy::rescue;
+pub use address::{Address, Database};
 
-/// The oldest `SQLite` that does not corrupt a WAL reset with several connections (fixed in 3.51.3).
-const SQLITE_MINIMUM: i32 = 3_051_003;
-/// How long the end of the store waits for what is being written.
-const CLOSING: Duration = Duration::from_millis(250);
-/// How long it waits where the log is not the one that others see, so that what is in it is saved first.
-const RESCUING: Duration = Duration::from_secs(10);
-/// How long opening waits for another process that is setting the same database up.
-const OPENING: Duration = Duration::from_secs(10);
-/// How many idle read connections are kept.
-const READERS_KEPT: usize = 4;
-
-/// One open transaction. Statements use `?1`, `?2`, … and portable SQL; `search.rs` alone may differ by database.
-pub struct Transaction {
-    connection: Connection,
-    /// From when on the file is to be written anew after a commit, without what was removed.
-    compacts: Option<Instant>,
-    /// Statements that are run once for the whole group, before its commit.
-    put_off: Vec<(&'static str, Vec<Cell>)>,
-    /// How many of them were run already, for a write that needed them.
-    done: usize,
+/// Which SQL a database speaks, for the few files that must know: full-text search and migrations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `SQLite`.
+    Sqlite,
+    /// `PostgreSQL`.
+    Postgres,
 }
 
-/// How far a transaction is with the statements that are put off.
-#[derive(Clone, Copy, Default)]
-pub(super) struct PutOff {
-    statements: usize,
-    done: usize,
-}
+/// One open transaction. Statements use `?1`, `?2`, … and SQL that every database takes.
+pub type Transaction = dyn Driver;
 
-#[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
-impl Transaction {
-    fn new(connection: Connection) -> Self {
-        Self { connection, compacts: None, put_off: Vec::new(), done: 0 }
-    }
-
-    /// Has the file written anew after the commit, so that removed text is not left in its free pages.
-    pub fn compact_after_commit(&mut self) {
-        self.compacts = Some(Instant::now());
-    }
-
-    /// True if that was asked for since the last time, or failed and is due again.
-    pub(super) fn compacts(&mut self) -> bool {
-        self.compacts.take_if(|due| *due <= Instant::now()).is_some()
-    }
-
-    /// Has it tried again after a commit that is so much later.
-    pub(super) fn compact_in(&mut self, pause: Duration) {
-        self.compacts = Some(Instant::now() + pause);
-    }
-
-    /// Runs a statement before the commit, after all other writes of the group; what this write reads later does not
-    /// see it. The full-text index writes what it gathered at every savepoint, which is most of the cost of a write.
-    pub fn execute_at_commit(&mut self, sql: &'static str, values: Vec<Cell>) {
-        self.put_off.push((sql, values));
-    }
-
-    /// What is put off now, to be gone back to if the write that begins is undone.
-    pub(super) fn put_off(&self) -> PutOff {
-        PutOff { statements: self.put_off.len(), done: self.done }
-    }
-
-    /// Goes back to what was put off then.
-    pub(super) fn undo_to(&mut self, then: PutOff) {
-        self.put_off.truncate(then.statements);
-        self.done = then.done;
-    }
-
-    /// Runs what is put off, now.
-    pub async fn catch_up(&mut self) -> Result<()> {
-        while let Some((sql, values)) = self.put_off.get(self.done).cloned() {
-            self.execute(sql, &values).await?;
-            self.done += 1;
-        }
-        Ok(())
-    }
-
-    /// False once there is no open transaction: committed, rolled back, or taken away by a failure of the storage.
-    pub(super) fn is_open(&self) -> bool {
-        !self.connection.is_autocommit()
-    }
+/// What a database does in a transaction.
+pub trait Driver: Send {
+    /// Which SQL it speaks.
+    fn dialect(&self) -> Dialect;
 
     /// All rows of a query.
-    pub async fn rows(&mut self, sql: &str, values: &[Cell]) -> Result<Vec<Row>> {
-        self.query(sql, values, usize::MAX).map_err(|error| translate(&error))
-    }
+    fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>>;
 
     /// The first rows of a query, until they hold that many bytes; at least one, if there is one.
-    pub async fn rows_within(&mut self, sql: &str, values: &[Cell], bytes: usize) -> Result<Vec<Row>> {
-        self.query(sql, values, bytes).map_err(|error| translate(&error))
-    }
+    fn rows_within<'s>(&'s mut self, sql: &'s str, values: &'s [Cell], bytes: usize)
+    -> BoxFuture<'s, Result<Vec<Row>>>;
 
-    /// The first row of a query, if there is one.
-    pub async fn row(&mut self, sql: &str, values: &[Cell]) -> Result<Option<Row>> {
-        let rows = self.query(sql, values, usize::MAX).map_err(|error| translate(&error))?;
-        Ok(rows.into_iter().next())
-    }
+    /// Adds many rows to a table, whose columns these are in the order of the values.
+    fn load<'s>(&'s mut self, table: &'s str, columns: &'s [&'s str], rows: &'s [Row]) -> BoxFuture<'s, Result<()>>;
 
-    /// Runs several statements without values, for migrations.
-    pub async fn script(&mut self, sql: &str) -> Result<()> {
-        batch(self, sql)
-    }
+    /// Has the database make keys of that column behind those that were loaded.
+    fn continue_keys<'s>(&'s mut self, table: &'s str, column: &'s str) -> BoxFuture<'s, Result<()>>;
 
     /// Runs a statement that returns no rows; answers how many rows it changed.
-    pub async fn execute(&mut self, sql: &str, values: &[Cell]) -> Result<usize> {
-        let run = || -> rusqlite::Result<usize> {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            statement.execute(rusqlite::params_from_iter(values.iter().map(Bound)))
-        };
-        run().map_err(|error| translate(&error))
-    }
+    fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>>;
 
-    fn query(&mut self, sql: &str, values: &[Cell], bytes: usize) -> rusqlite::Result<Vec<Row>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let width = statement.column_count();
-        let mut rows = statement.query(rusqlite::params_from_iter(values.iter().map(Bound)))?;
-        let mut answer = Vec::new();
-        let mut held = 0;
-        while held < bytes
-            && let Some(row) = rows.next()?
-        {
-            let mut cells = Vec::with_capacity(width);
-            for column in 0..width {
-                cells.push(cell(row.get_ref(column)?)?);
-            }
-            let row = Row(cells);
-            held = held.saturating_add(row.bytes_held());
-            answer.push(row);
-        }
-        Ok(answer)
-    }
+    /// Runs several statements without values, for migrations.
+    fn script<'s>(&'s mut self, sql: &'s str) -> BoxFuture<'s, Result<()>>;
+
+    /// Runs a statement that returns nothing to wait for: before whatever is asked next, and before the commit. That it
+    /// fails may be told only then; the write is undone all the same.
+    fn execute_later(&mut self, sql: &'static str, values: Vec<Cell>) -> Result<()>;
+
+    /// Runs a statement before the commit, after all other writes; what this write reads later does not see it.
+    fn execute_at_commit(&mut self, sql: &'static str, values: Vec<Cell>);
+
+    /// Where this transaction counts, as an expression: writers that run side by side have different ones.
+    fn slot(&self) -> &'static str;
+
+    /// Runs what was left for the commit, now.
+    fn catch_up(&mut self) -> BoxFuture<'_, Result<()>>;
+
+    /// Has removed text not left in free space after the commit, where that is ours to do.
+    fn compact_after_commit(&mut self);
 }
 
-struct Bound<'c>(&'c Cell);
-
-impl rusqlite::ToSql for Bound<'_> {
-    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        Ok(match self.0 {
-            Cell::Null => rusqlite::types::Null.into(),
-            Cell::Integer(value) => (*value).into(),
-            Cell::Text(value) => value.as_str().into(),
-            Cell::Bytes(value) => value.as_slice().into(),
-        })
+impl dyn Driver {
+    /// The first row of a query, if there is one.
+    pub fn row<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Option<Row>>> {
+        self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()
     }
 }
 
-fn cell(value: ValueRef<'_>) -> rusqlite::Result<Cell> {
-    Ok(match value {
-        ValueRef::Null => Cell::Null,
-        ValueRef::Integer(value) => Cell::Integer(value),
-        ValueRef::Text(value) => Cell::Text(std::str::from_utf8(value).map_err(rusqlite::Error::from)?.to_owned()),
-        ValueRef::Blob(value) => Cell::Bytes(value.to_vec()),
-        ValueRef::Real(_) => return Err(rusqlite::Error::InvalidQuery),
-    })
-}
+/// A unit of work inside a transaction. A write that met another one is run again from its start, in a new transaction:
+/// it must change nothing outside of it. It is `Send`, so that a backend that waits may run it on any thread.
+pub trait Work<T>: for<'t> FnMut(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static {}
 
-/// A unit of work inside a transaction. It is `Send`, so that a backend that waits may run it on any thread.
-pub trait Work<T>: for<'t> FnOnce(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static {}
-
-impl<T, F> Work<T> for F where F: for<'t> FnOnce(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static {}
+impl<T, F> Work<T> for F where F: for<'t> FnMut(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static {}
 
 /// Gives a closure the type of [`Work`]; the compiler does not find it through the trait alone.
 pub fn work<T, F>(run: F) -> F
 where
-    F: for<'t> FnOnce(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static,
+    F: for<'t> FnMut(&'t mut Transaction) -> BoxFuture<'t, Result<T>> + Send + 'static,
 {
     run
 }
@@ -198,333 +96,178 @@ where
 /// The database. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
+    backend: Backend,
 }
 
-struct Inner {
-    path: PathBuf,
-    opened: Opened,
-    idle: Mutex<Vec<Connection>>,
-    queue: Arc<Queue>,
-    /// How many commits the writer made; what waits for one is woken.
-    commits: watch::Sender<u64>,
-    /// Disconnected once the writer has closed its file.
-    closed: Mutex<mpsc::Receiver<()>>,
-    /// True once something was found damaged.
-    damaged: AtomicBool,
+#[derive(Clone)]
+enum Backend {
+    Sqlite(sqlite::Store),
+    Postgres(postgres::Store),
 }
 
-#[expect(clippy::unused_async, reason = "a backend on the network waits here; callers are written for it")]
 impl Store {
-    /// Opens the database at `path`, brings its schema up to date, and starts the writer.
+    /// Opens the database, brings its schema up to date, and gets ready to write. It blocks.
     ///
-    /// Without `create`, a missing file is `unavailable`. A database newer than this program is refused untouched.
-    pub fn open(path: &Path, create: bool) -> Result<Self> {
-        let version = rusqlite::version_number();
-        if version < SQLITE_MINIMUM {
-            return Err(unavailable(format!("SQLite {} is too old, 3.51.3 or later is needed", rusqlite::version())));
-        }
-        let exists = path.metadata().is_ok_and(|file| file.len() > 0);
-        if !exists && !create {
-            return Err(Refusal::new(
-                Code::Unavailable,
-                format!("there is no database at {}", path.display()),
-                "Run heyaira start, or name the right file with --database or HEYAIRA_DATABASE.",
-            )
-            .with("database", path.display().to_string()));
-        }
-        if create {
-            file::prepare_folder(path)?;
-        }
-        let lock = file::lock_file(path)?;
-        file::refuse_foreign_log(path)?;
-        let mut writer = Transaction::new(connect(path, create)?);
-        // Only a database that must change waits its turn: reading goes on beside a writer that is stuck.
-        if poll_once(|transaction| Box::pin(migration::found(transaction)), &mut writer)? != migration::CURRENT {
-            let _held = Held::take_within(&lock, OPENING)?;
-            bring_up_to_date(&mut writer, path)?;
-        }
-        keep_in_memory(&writer)?;
-        file::keep_private(path)?;
-        let opened = Opened::at(path);
-        let queue = Arc::new(Queue::default());
-        let commits = watch::Sender::new(0);
-        let (closing, closed) = mpsc::channel();
-        let files = Files { lock, opened: opened.clone(), rescued: std::cell::Cell::new(false) };
-        let (for_thread, for_writer) = (Arc::clone(&queue), commits.clone());
-        let write = move || {
-            write_for_ever(&for_thread, writer, &files, &for_writer);
-            drop(closing);
+    /// Without `create`, one that is missing is `unavailable`. A database newer than this program is refused untouched.
+    pub fn open(database: &Database, create: bool) -> Result<Self> {
+        let backend = match database {
+            Database::File(path) => Backend::Sqlite(sqlite::Store::open(path, create)?),
+            Database::Server(address) => Backend::Postgres(postgres::Store::open(address, create)?),
         };
-        std::thread::Builder::new()
-            .name("writer".to_owned())
-            .spawn(write)
-            .map_err(|error| Refusal::internal(&error))?;
-        let (path, idle, closed) = (path.to_owned(), Mutex::default(), Mutex::new(closed));
-        let damaged = AtomicBool::new(false);
-        Ok(Self { inner: Arc::new(Inner { path, opened, idle, queue, commits, closed, damaged }) })
+        Ok(Self { backend })
     }
 
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.inner.path
+    /// True if there is a HeyAira database of this program's schema, false if there is nothing yet. Anything else is
+    /// refused: opening it might change it. It blocks, and changes nothing.
+    pub fn is_at(database: &Database) -> Result<bool> {
+        let found = match database {
+            Database::File(path) => sqlite::look(path)?,
+            Database::Server(address) => postgres::look(address)?,
+        };
+        match found {
+            Found::Nothing => Ok(false),
+            Found::Schema(migration::CURRENT) => Ok(true),
+            Found::Schema(number) => Err(Refusal::not_allowed(
+                format!("{database} has schema {number}, this program knows schema {}", migration::CURRENT),
+                "Bring the older one of the two up to date: a database is, once its newest heyaira opens it, as heyaira \
+                 verify does. Nothing was changed.",
+            )),
+            Found::Foreign => Err(Refusal::not_allowed(
+                format!("{database} holds something else than HeyAira"),
+                "Name the right database, or a new one. Nothing was changed.",
+            )),
+        }
+    }
+
+    /// Waits until all transactions have ended that may not see what was committed before this call.
+    pub async fn outlast(&self, deadline: Instant) -> Result<()> {
+        match &self.backend {
+            // Its writers take turns, and each begins with what the last one left.
+            Backend::Sqlite(_) => Ok(()),
+            Backend::Postgres(store) => store.outlast(deadline).await,
+        }
+    }
+
+    /// The file, where it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.backend {
+            Backend::Sqlite(store) => Some(store.path()),
+            Backend::Postgres(_) => None,
+        }
     }
 
     /// False once the database's file was deleted or replaced: then this store refuses everything.
     pub fn is_current(&self) -> bool {
-        self.inner.opened.check().is_ok()
-    }
-
-    /// What watching needs: a connection of its own, which file that is, and the commits of this store's writer.
-    pub(super) fn watching(&self) -> Result<(Transaction, Opened, watch::Receiver<u64>)> {
-        let connection = Transaction::new(self.reader()?);
-        Ok((connection, self.inner.opened.clone(), self.inner.commits.subscribe()))
-    }
-
-    /// A new connection that only reads. `SQLite` would have it share what it knows of the log with the connections that
-    /// are open, so it must find the same files.
-    fn reader(&self) -> Result<Connection> {
-        self.inner.opened.check_files()?;
-        read_only(&self.inner.path)
+        match &self.backend {
+            Backend::Sqlite(store) => store.is_current(),
+            Backend::Postgres(_) => true,
+        }
     }
 
     /// True once a call was refused because the database is damaged, until it is opened anew.
     pub fn is_damaged(&self) -> bool {
-        self.inner.damaged.load(Ordering::Relaxed)
-    }
-
-    fn noted<T>(&self, answer: Result<T>) -> Result<T> {
-        if answer.as_ref().is_err_and(|refusal| refusal.code == Code::Damaged) {
-            self.inner.damaged.store(true, Ordering::Relaxed);
+        match &self.backend {
+            Backend::Sqlite(store) => store.is_damaged(),
+            Backend::Postgres(store) => store.is_damaged(),
         }
-        answer
     }
 
-    /// Writes what is waiting and closes the file, as far as nobody is at it. For the end of the process: whoever still
-    /// holds the store cannot write any more.
+    /// Writes what is waiting and lets go of the database, as far as nobody is at it. For the end of the process: whoever
+    /// still holds the store cannot write any more.
     pub fn close(&self) {
-        self.inner.close();
+        match &self.backend {
+            Backend::Sqlite(store) => store.close(),
+            Backend::Postgres(store) => store.close(),
+        }
     }
 
     /// How many watch this store for changes.
     pub fn watchers(&self) -> usize {
-        self.inner.commits.receiver_count()
+        match &self.backend {
+            Backend::Sqlite(store) => store.watchers(),
+            Backend::Postgres(store) => store.watchers(),
+        }
+    }
+
+    /// Begins to watch. It may block while it connects.
+    pub fn changes(&self) -> Result<Changes> {
+        Ok(match &self.backend {
+            Backend::Sqlite(store) => Changes(Watching::Sqlite(store.changes()?)),
+            Backend::Postgres(store) => Changes(Watching::Postgres(store.changes())),
+        })
     }
 
     /// Runs `work` on one consistent state. Nothing can be written in it.
     pub async fn read<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
-        self.inner.opened.check_log()?;
-        let mut connection = match lock(&self.inner.idle).pop() {
-            Some(connection) => connection,
-            None => read_only(&self.inner.path)?,
-        };
-        limit(&mut connection, deadline);
-        let mut transaction = Transaction::new(connection);
-        let answer = read_in(&mut transaction, work);
-        let connection = transaction.connection;
-        if connection.is_autocommit() {
-            let mut idle = lock(&self.inner.idle);
-            if idle.len() < READERS_KEPT {
-                idle.push(connection);
-            }
+        match &self.backend {
+            Backend::Sqlite(store) => store.read(deadline, work),
+            Backend::Postgres(store) => store.read(deadline, work).await,
         }
-        self.noted(answer)
     }
 
-    /// Runs `work` in the next transaction of the writer; answers once it is on disk.
+    /// Runs `work` in a transaction that writes; answers once it is on disk.
     ///
-    /// Past the deadline a write that has not begun is withdrawn, and is `unavailable`; one that has begun is awaited.
+    /// Past the deadline a write that has not begun never will, and is `unavailable`; one that is being committed is
+    /// awaited.
     pub async fn write<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
-        let answer = self.inner.queue.submit(work).answered(deadline).await;
-        let busy = || Err(unavailable("the database was busy for the whole time of this call".to_owned()));
-        self.noted(answer.unwrap_or_else(busy))
+        match &self.backend {
+            Backend::Sqlite(store) => store.write(deadline, work).await,
+            Backend::Postgres(store) => store.write(deadline, work).await,
+        }
     }
 
     /// The settings that durability and speed hang on, by name.
     pub fn settings(&self) -> Result<Vec<(String, String)>> {
-        let connection = self.reader()?;
-        let names = ["journal_mode", "synchronous", "user_version", "page_size", "page_count"];
-        let read = |name: &str| -> rusqlite::Result<String> {
-            connection.query_row(&format!("pragma {name}"), [], |row| Ok(format!("{:?}", row.get_ref(0)?)))
-        };
-        let mut settings = vec![("sqlite".to_owned(), rusqlite::version().to_owned())];
-        for name in names {
-            let value = read(name).map_err(|error| translate(&error))?;
-            settings.push((name.to_owned(), bare(&value)));
-        }
-        Ok(settings)
-    }
-}
-
-fn bare(debug: &str) -> String {
-    let inner = debug.split_once('(').map_or(debug, |(_, rest)| rest.trim_end_matches(')'));
-    match inner.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
-        Some(bytes) => bytes.split(", ").filter_map(|byte| byte.parse::<u8>().ok()).map(char::from).collect(),
-        None => inner.to_owned(),
-    }
-}
-
-fn connect(path: &Path, create: bool) -> Result<Connection> {
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if create {
-        flags |= OpenFlags::SQLITE_OPEN_CREATE;
-    }
-    let open = || -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(Duration::from_secs(10))?;
-        connection.pragma_update(None, "journal_mode", "wal")?;
-        // In WAL mode anything less than FULL acknowledges writes that a power cut takes back.
-        connection.pragma_update(None, "synchronous", "full")?;
-        connection.pragma_update(None, "foreign_keys", true)?;
-        // Without it a bound limit has the statement planned anew at every run, for the value that it has this time.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        connection.set_prepared_statement_cache_capacity(128);
-        Ok(connection)
-    };
-    open().map_err(|error| translate(&error))
-}
-
-fn read_only(path: &Path) -> Result<Connection> {
-    let connection = connect(path, false)?;
-    connection.pragma_update(None, "query_only", true).map_err(|error| translate(&error))?;
-    // Only the writer knows when it is safe.
-    leave_log(&connection)?;
-    Ok(connection)
-}
-
-/// Has the connection leave the log as it is when it is closed, though it be the last one: neither moved into the
-/// database nor removed.
-fn leave_log(connection: &Connection) -> Result<()> {
-    let set = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-    set.map(drop).map_err(|error| translate(&error))
-}
-
-/// Closes the writer's connection and leaves the log as it is.
-pub(super) fn close_beside_log(transaction: Transaction) {
-    // A connection that cannot be told is not closed at all: the end of the process does that.
-    if leave_log(&transaction.connection).is_err() {
-        std::mem::forget(transaction);
-    }
-}
-
-/// Makes statements of this connection stop at the deadline.
-fn limit(connection: &mut Connection, deadline: Instant) {
-    let handler = move || Instant::now() > deadline;
-    // Only an interrupted setup can fail, and then the statement itself fails too.
-    let _ = connection.progress_handler(100_000, Some(handler));
-}
-
-/// Applies missing migrations; an existing database is copied first.
-fn bring_up_to_date(transaction: &mut Transaction, path: &Path) -> Result<()> {
-    let found = poll_once(|transaction| Box::pin(migration::found(transaction)), transaction)?;
-    if found == migration::CURRENT {
-        return Ok(());
-    }
-    if found > 0 {
-        let target = migration::backup_path(path, found);
-        if !target.exists() {
-            file::new_private(&target)?;
-            transaction
-                .connection
-                .backup("main", &target, None::<fn(rusqlite::backup::Progress)>)
-                .map_err(|error| translate(&error))?;
+        match &self.backend {
+            Backend::Sqlite(store) => store.settings(),
+            Backend::Postgres(store) => store.settings(),
         }
     }
-    batch(transaction, "begin exclusive")?;
-    let applied = poll_once(|transaction| Box::pin(migration::apply(transaction, found)), transaction);
-    let closed = batch(transaction, if applied.is_ok() { "commit" } else { "rollback" });
-    applied.and(closed)
-}
 
-/// Runs several statements without values.
-pub(super) fn batch(transaction: &Transaction, sql: &str) -> Result<()> {
-    transaction.connection.execute_batch(sql).map_err(|error| translate(&error))
-}
-
-/// One step of a transaction's life, prepared once.
-pub(super) fn step(transaction: &Transaction, sql: &str) -> Result<()> {
-    let run = || transaction.connection.prepare_cached(sql)?.execute([]);
-    run().map(drop).map_err(|error| translate(&error))
-}
-
-fn read_in<T>(transaction: &mut Transaction, work: impl Work<T>) -> Result<T> {
-    step(transaction, "begin")?;
-    let answer = poll_once(work, transaction);
-    step(transaction, "rollback")?;
-    answer
-}
-
-/// Polls a future of `SQLite` to its end, which is at the first poll; a panic becomes `internal`.
-pub(super) fn poll_once<T>(
-    work: impl FnOnce(&mut Transaction) -> BoxFuture<'_, Result<T>>,
-    transaction: &mut Transaction,
-) -> Result<T> {
-    let run = std::panic::AssertUnwindSafe(|| work(transaction).now_or_never());
-    match std::panic::catch_unwind(run) {
-        Ok(Some(answer)) => answer,
-        Ok(None) => Err(Refusal::internal(&"an operation waited for something else than the database")),
-        Err(panic) => Err(Refusal::internal(&panic_text(panic.as_ref()))),
-    }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("panic: {}", text.unwrap_or("without words"))
-}
-
-impl Inner {
-    /// Waits for the writer to close the file, which moves the log into it: a process that ended before that would
-    /// leave the last writes in a second file. Not for ever, as the writer may be waiting for another process.
-    fn close(&self) {
-        lock(&self.idle).clear();
-        self.queue.close();
-        let patience = if self.opened.log_is_lost() { RESCUING } else { CLOSING };
-        let _ = lock(&self.closed).recv_timeout(patience);
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.close();
-    }
-}
-
-/// Nothing was written, and a moment later it may be.
-pub(super) fn unavailable(message: String) -> Refusal {
-    Refusal::new(Code::Unavailable, message, "Nothing was written. Call again in 1 second.")
-        .with("retry_after_seconds", 1)
-}
-
-fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
-}
-
-/// A driver's error in our words.
-pub(crate) fn translate(error: &rusqlite::Error) -> Refusal {
-    use rusqlite::ErrorCode as Kind;
-    if is_damage(error) {
-        tracing::error!(%error, "the database is damaged");
-        return Refusal::new(
-            Code::Damaged,
-            "the database fails its own check",
-            "Stop every heyaira process that uses it, run heyaira verify, move the file away with the -wal and -shm \
-             beside it (keep them), and put the newest good backup back: heyaira restore FILE --same-instance.",
-        );
-    }
-    let lasting = match error.sqlite_error_code() {
-        Some(Kind::DatabaseBusy | Kind::DatabaseLocked) => return unavailable("the database is busy".to_owned()),
-        Some(Kind::OperationInterrupted) => {
-            return unavailable("the call took longer than its deadline".to_owned());
+    /// What the database's own check finds; empty if it is sound.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        match &self.backend {
+            Backend::Sqlite(store) => store.integrity(),
+            Backend::Postgres(_) => Ok(Vec::new()),
         }
-        Some(Kind::DiskFull) => "the disk is full",
-        Some(Kind::ReadOnly) => "the database is read-only",
-        Some(Kind::CannotOpen | Kind::PermissionDenied) => "the database file cannot be opened",
-        Some(Kind::SystemIoFailure) => "the disk does not answer",
-        _ => return Refusal::internal(error),
-    };
-    tracing::warn!(%error, "the database refused");
-    Refusal::new(Code::Unavailable, lasting, "Nothing was written. Have the owner mend that, then call again.")
-        .with("retry_after_seconds", 60)
+    }
+
+    /// A consistent copy of the database's file, made while it is in use.
+    pub fn back_up(&self, to: &Path) -> Result<()> {
+        match &self.backend {
+            Backend::Sqlite(store) => store.back_up(to),
+            Backend::Postgres(_) => Err(postgres::no_file("backed up", "pg_dump or pg_basebackup")),
+        }
+    }
+
+    /// Puts the backup `from` in the place of everything in this database, also while others use it: they find it at
+    /// their next call. `prepare` may refuse the backup or change it first. Answers what `prepare` did, and where the
+    /// content is that was there until now.
+    pub fn restore<T>(&self, from: &Path, prepare: impl Work<T>) -> Result<(T, PathBuf)> {
+        match &self.backend {
+            Backend::Sqlite(store) => store.restore(from, prepare),
+            Backend::Postgres(_) => Err(postgres::no_file("restored", "pg_restore")),
+        }
+    }
+}
+
+/// The changes of a database since this was made. While it lives, somebody watches; dropping it ends that at once.
+pub struct Changes(Watching);
+
+enum Watching {
+    Sqlite(sqlite::Changes),
+    Postgres(postgres::Changes),
+}
+
+impl Changes {
+    /// Waits until something may have changed since the last time. Cancel-safe: no change is lost with a dropped wait.
+    ///
+    /// An error once the database was deleted or replaced or cannot be read, or the store is gone: then this is of no
+    /// further use.
+    pub async fn changed(&mut self) -> Result<()> {
+        match &mut self.0 {
+            Watching::Sqlite(changes) => changes.changed().await,
+            Watching::Postgres(changes) => changes.changed().await,
+        }
+    }
 }

@@ -153,7 +153,7 @@ impl Statement {
         add("m.task_version > ?", filter.after_task_version.map(Cell::from));
         // Tags are a JSON array of strings; a JSON string cannot stand in another one unescaped.
         let tag = filter.tag.as_ref().map(|tag| Cell::from(serde_json::Value::from(tag.as_str()).to_string()));
-        add("instr(m.tags, ?) > 0", tag);
+        add("replace(m.tags, ?, '') <> m.tags", tag);
         if !filter.include_superseded {
             conditions.push("m.superseded_by is null".to_owned());
         }

@@ -94,7 +94,7 @@ pub async fn waiting_for(
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<Message>> {
-    let of_owner = if owner.is_some() { "and t.owner = ?4" } else { "and ?4 is null" };
+    let of_owner = if owner.is_some() { "and t.owner = ?4" } else { "and cast(?4 as text) is null" };
     let sql = format!(
         "select {COLUMNS} from message m join task t on t.task_id = m.task_id \
          where m.project_id = ?1 and m.acknowledged_at is null and m.expires_at > ?2 {of_owner} \

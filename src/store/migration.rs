@@ -1,35 +1,63 @@
 //! Brings a database's schema up to date: numbered files, each applied once, in one transaction with its record.
-//! Must never touch a database that is newer than this program, and never change a version or time of a task.
+//! Must never touch a database that is newer than this program can serve, and never change a version or time of a task.
 
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Dialect, Transaction};
+
+/// One step of the schema, in the words of each database.
+struct Migration {
+    sqlite: &'static str,
+    postgres: &'static str,
+    /// The oldest schema number whose programs may go on using a database that has this step: servers of two versions run
+    /// beside each other while a team changes over. A step that only adds what the old ones do not look at leaves it as it
+    /// was.
+    serves_from: i64,
+}
 
 /// The migrations by number, starting with 1.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001_initial.sql")];
+const MIGRATIONS: [Migration; 1] = [Migration {
+    sqlite: include_str!("../../migrations/sqlite/0001_initial.sql"),
+    postgres: include_str!("../../migrations/postgres/0001_initial.sql"),
+    serves_from: 1,
+}];
 
 /// The schema number that this program knows.
 #[expect(clippy::cast_possible_wrap, reason = "a handful of files")]
 pub const CURRENT: i64 = MIGRATIONS.len() as i64;
 
-/// The schema number of the database, 0 if it is new. A database newer than this program, or made by an edited
+/// What makes servers that set up the same `PostgreSQL` database take turns: a number that no other program uses.
+const TURN: i64 = 0x4865_7941_6972_6101;
+
+/// The schema number of the database, 0 if it is new. A database that is too new for this program, or made by an edited
 /// migration, is refused untouched.
 pub async fn found(transaction: &mut Transaction) -> Result<i64> {
-    let row = transaction.row("pragma user_version", &[]).await?;
-    let found = row.map_or(Ok(0), |row| row.integer(0))?;
-    if found > CURRENT {
+    let known = match transaction.dialect() {
+        Dialect::Sqlite => "select count(*) from sqlite_master where type = 'table' and name = 'migration'",
+        Dialect::Postgres => "select count(*) from pg_catalog.pg_class where oid = to_regclass('migration')",
+    };
+    let row = transaction.row(known, &[]).await?;
+    if row.map_or(Ok(0), |row| row.integer(0))? == 0 {
+        return Ok(0);
+    }
+    let sql = "select coalesce(max(number), 0), coalesce(max(serves_from), 0) from migration";
+    let row = transaction.row(sql, &[]).await?.ok_or_else(|| Refusal::internal(&"max gave no row"))?;
+    let (found, serves_from) = (row.integer(0)?, row.integer(1)?);
+    if serves_from > CURRENT {
         return Err(Refusal::new(
             Code::Unavailable,
             format!("the database has schema {found}, this program knows up to {CURRENT}"),
             "Use the newer heyaira that wrote it. Nothing was changed.",
         ));
     }
-    for (number, sql) in numbered().filter(|(number, _)| *number <= found) {
+    for (number, migration) in numbered().filter(|(number, _)| *number <= found) {
         let row = transaction.row("select digest from migration where number = ?1", &[number.into()]).await?;
-        if row.as_ref().map(|row| row.str(0)).transpose()? != Some(digest(sql).as_str()) {
+        if row.as_ref().map(|row| row.str(0)).transpose()?
+            != Some(digest(migration.sql(transaction.dialect())).as_str())
+        {
             return Err(Refusal::new(
                 Code::Unavailable,
                 format!("migration {number} of this database is not the one that this program knows"),
@@ -40,18 +68,67 @@ pub async fn found(transaction: &mut Transaction) -> Result<i64> {
     Ok(found)
 }
 
-/// Applies the migrations after `found`. The caller holds the file lock and an exclusive transaction.
-pub async fn apply(transaction: &mut Transaction, found: i64) -> Result<()> {
-    transaction
-        .script("create table if not exists migration (number integer primary key, digest text not null)")
-        .await?;
-    for (number, sql) in numbered().filter(|(number, _)| *number > found) {
-        transaction.script(sql).await?;
-        let values = [number.into(), digest(sql).into()];
-        transaction.execute("insert into migration (number, digest) values (?1, ?2)", &values).await?;
-    }
-    transaction.script(&format!("pragma user_version = {CURRENT}")).await
+/// What is in a database before it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No table.
+    Nothing,
+    /// HeyAira, with the schema of that number.
+    Schema(i64),
+    /// Tables of something else.
+    Foreign,
 }
+
+/// What is in the database. Changes nothing, and takes nothing for granted.
+pub async fn look(transaction: &mut Transaction) -> Result<Found> {
+    let (ours, tables) = match transaction.dialect() {
+        Dialect::Sqlite => (
+            "select count(*) from pragma_table_info('migration') where name in ('number', 'digest', 'serves_from')",
+            "select count(*) from sqlite_master",
+        ),
+        Dialect::Postgres => (
+            "select count(*) from pg_catalog.pg_attribute where attrelid = to_regclass('migration') \
+             and attname in ('number', 'digest', 'serves_from')",
+            "select count(*) from pg_catalog.pg_class where relkind in ('r', 'p', 'v', 'm', 'f') \
+             and relnamespace = to_regnamespace(cast(current_schema() as text))",
+        ),
+    };
+    let row = transaction.row(ours, &[]).await?;
+    if row.map_or(Ok(0), |row| row.integer(0))? == 3 {
+        let row = transaction.row("select coalesce(max(number), 0) from migration", &[]).await?;
+        return row.map_or(Ok(0), |row| row.integer(0)).map(Found::Schema);
+    }
+    let row = transaction.row(tables, &[]).await?;
+    let is_empty = row.map_or(Ok(0), |row| row.integer(0))? == 0;
+    Ok(if is_empty { Found::Nothing } else { Found::Foreign })
+}
+
+/// Waits until no other server is setting this database up. A file has its lock for that.
+pub async fn wait_for_turn(transaction: &mut Transaction) -> Result<()> {
+    match transaction.dialect() {
+        Dialect::Sqlite => Ok(()),
+        Dialect::Postgres => transaction.execute("select pg_advisory_xact_lock(?1)", &[TURN.into()]).await.map(drop),
+    }
+}
+
+/// Applies the migrations after `found`. It is this writer's turn, in a transaction that nobody else writes beside.
+pub async fn apply(transaction: &mut Transaction, found: i64) -> Result<()> {
+    let dialect = transaction.dialect();
+    if found == 0 {
+        transaction.script(RECORD).await?;
+    }
+    for (number, migration) in numbered().filter(|(number, _)| *number > found) {
+        transaction.script(migration.sql(dialect)).await?;
+        let values = [number.into(), digest(migration.sql(dialect)).into(), migration.serves_from.into()];
+        let sql = "insert into migration (number, digest, serves_from) values (?1, ?2, ?3)";
+        transaction.execute(sql, &values).await?;
+    }
+    Ok(())
+}
+
+/// Where it is kept which migrations were applied.
+const RECORD: &str =
+    "create table migration (number bigint not null primary key, digest text not null, serves_from bigint not null)";
 
 /// Where the copy goes that is made before a migration.
 pub fn backup_path(database: &Path, found: i64) -> PathBuf {
@@ -60,8 +137,17 @@ pub fn backup_path(database: &Path, found: i64) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn numbered() -> impl Iterator<Item = (i64, &'static str)> {
-    (1..).zip(MIGRATIONS)
+impl Migration {
+    const fn sql(&self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Sqlite => self.sqlite,
+            Dialect::Postgres => self.postgres,
+        }
+    }
+}
+
+fn numbered() -> impl Iterator<Item = (i64, &'static Migration)> {
+    (1..).zip(&MIGRATIONS)
 }
 
 fn digest(sql: &str) -> String {

@@ -137,7 +137,7 @@ pub async fn save(transaction: &mut Transaction, project: &Project, now: Timesta
 
 /// How many tasks are in each status.
 pub async fn counts(transaction: &mut Transaction, project_id: i64) -> Result<Vec<(Status, i64)>> {
-    let sql = "select status, tasks from task_count where project_id = ?1";
+    let sql = "select status, cast(sum(tasks) as bigint) from task_count where project_id = ?1 group by status";
     let rows = transaction.rows(sql, &[project_id.into()]).await?;
     let mut counts: Vec<(Status, i64)> = Status::ALL.into_iter().map(|status| (status, 0)).collect();
     for row in rows {

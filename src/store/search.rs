@@ -5,7 +5,7 @@ use crate::domain::memory::Memory;
 use crate::domain::task::{Content, Task};
 use crate::domain::words::{Phrase, Query, each_word, words};
 use crate::error::Result;
-use crate::store::backend::Transaction;
+use crate::store::backend::{Dialect, Transaction};
 use crate::store::cell::Cell;
 
 /// Stands between the fields of an index entry, so that no phrase reaches over the end of one. The database takes this
@@ -104,7 +104,12 @@ pub fn task_text(content: &Content) -> Vec<&str> {
 pub fn index_task(transaction: &mut Transaction, project_id: i64, key: i64, task: &Task) {
     let id = task.task_id.to_string();
     let parts = [id.as_str()].into_iter().chain(task_text(&task.content));
-    let sql = "insert or replace into task_words (rowid, words) values (?1, ?2)";
+    let sql = match transaction.dialect() {
+        Dialect::Sqlite => "insert or replace into task_words (rowid, words) values (?1, ?2)",
+        Dialect::Postgres => {
+            "insert into task_words (task_key, words) values (?1, ?2) on conflict (task_key) do update set words = excluded.words"
+        }
+    };
     transaction.execute_at_commit(sql, vec![key.into(), prepared(project_id, parts)]);
 }
 
@@ -112,7 +117,12 @@ pub fn index_task(transaction: &mut Transaction, project_id: i64, key: i64, task
 pub fn index_memory(transaction: &mut Transaction, project_id: i64, key: i64, memory: &Memory) {
     let tags = memory.tags.join("\n");
     let parts = [memory.memory_id.as_str(), &memory.summary, &memory.body, &tags];
-    let sql = "insert or replace into memory_words (rowid, words) values (?1, ?2)";
+    let sql = match transaction.dialect() {
+        Dialect::Sqlite => "insert or replace into memory_words (rowid, words) values (?1, ?2)",
+        Dialect::Postgres => {
+            "insert into memory_words (memory_key, words) values (?1, ?2) on conflict (memory_key) do update set words = excluded.words"
+        }
+    };
     transaction.execute_at_commit(sql, vec![key.into(), prepared(project_id, parts.into_iter())]);
 }
 

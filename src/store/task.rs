@@ -247,9 +247,12 @@ pub async fn save(transaction: &mut Transaction, project_id: i64, before: &Task,
 }
 
 async fn count(transaction: &mut Transaction, project_id: i64, status: Status, by: i64) -> Result<()> {
-    let sql = "insert into task_count (project_id, status, tasks) values (?1, ?2, ?3) \
-        on conflict (project_id, status) do update set tasks = tasks + excluded.tasks";
-    transaction.execute(sql, &[project_id.into(), status.as_str().into(), by.into()]).await.map(drop)
+    let sql = format!(
+        "insert into task_count (project_id, status, slot, tasks) values (?1, ?2, {}, ?3) \
+         on conflict (project_id, status, slot) do update set tasks = task_count.tasks + excluded.tasks",
+        transaction.slot()
+    );
+    transaction.execute(&sql, &[project_id.into(), status.as_str().into(), by.into()]).await.map(drop)
 }
 
 async fn save_tags(transaction: &mut Transaction, project_id: i64, task: &Task, old: &[String]) -> Result<()> {
@@ -279,7 +282,7 @@ async fn save_dependencies(transaction: &mut Transaction, task: &Task, old: &[Uu
 /// True if `task_id` is `parent` or one of its ancestors: then `parent` cannot become its parent.
 pub async fn is_ancestor(transaction: &mut Transaction, task_id: Uuid, parent: Uuid) -> Result<bool> {
     let sql = "with recursive above (task_id) as ( \
-            select ?1 union select t.parent from task t join above a on t.task_id = a.task_id where t.parent is not null \
+            select task_id from task where task_id = ?1 union select t.parent from task t join above a on t.task_id = a.task_id where t.parent is not null \
         ) select 1 from above where task_id = ?2 limit 1";
     Ok(transaction.row(sql, &[parent.into(), task_id.into()]).await?.is_some())
 }
@@ -287,7 +290,7 @@ pub async fn is_ancestor(transaction: &mut Transaction, task_id: Uuid, parent: U
 /// True if `first` waits for `task_id`, directly or through others: then `task_id` cannot wait for `first`.
 pub async fn waits_for(transaction: &mut Transaction, first: Uuid, task_id: Uuid) -> Result<bool> {
     let sql = "with recursive before (task_id) as ( \
-            select ?1 union select d.depends_on from task_dependency d join before b on d.task_id = b.task_id \
+            select task_id from task where task_id = ?1 union select d.depends_on from task_dependency d join before b on d.task_id = b.task_id \
         ) select 1 from before where task_id = ?2 limit 1";
     Ok(transaction.row(sql, &[first.into(), task_id.into()]).await?.is_some())
 }

@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use crate::domain::project::Standing;
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Store, work};
+use crate::store::backend::{Store, Transaction, work};
 use crate::store::cell::{Cell, Row};
 use crate::store::search;
 
@@ -39,6 +39,8 @@ pub use table::{INSTANCE, TABLES, Table};
 const PAGE_ROWS: i64 = 4_000;
 /// How many bytes it has at most, but for its last row.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
+/// How long writes may go on that began before the source said that it is leaving.
+const OUTLASTING: Duration = Duration::from_mins(2);
 /// How long one statement or transaction may take; counting a table reads it whole.
 const PATIENCE: Duration = Duration::from_hours(1);
 
@@ -178,6 +180,8 @@ pub async fn run(source: &End, target: &End, (new, run): (Uuid, Uuid), told: &To
     let (from, stage) = look(source, Some(target), &target.address).await?;
     if stage != Stage::Finished {
         let move_id = leave(source, &from, new, &target.address).await?;
+        let outlasted = source.store.outlast(Instant::now() + OUTLASTING).await;
+        outlasted.map_err(|refusal| left_read_only(refusal, source, target))?;
         let carried = carry(source, target, &from, stage, Run { move_id, run }, told).await;
         let tables = carried.map_err(|refusal| left_read_only(refusal, source, target))?;
         return Ok(Report { instance: from.instance, stage, tables });
@@ -194,8 +198,11 @@ async fn leave(source: &End, from: &Record, new: Uuid, to: &str) -> Result<Uuid>
     if let (Standing::Leaving(_), Some(move_id)) = (&from.standing, from.move_id) {
         return Ok(move_id);
     }
-    let to = to.to_owned();
-    let left = work(move |transaction| Box::pin(async move { standing::leave(transaction, new, &to).await }));
+    let to: Arc<str> = to.into();
+    let left = work(move |transaction| {
+        let to = Arc::clone(&to);
+        Box::pin(async move { standing::leave(transaction, new, &to).await })
+    });
     if source.store.write(deadline(), left).await? { Ok(new) } else { Err(standing::overtaken()) }
 }
 
@@ -220,6 +227,7 @@ async fn carry(
     for table in TABLES.iter() {
         copy(&source.store, &target.store, table, run, told).await?;
     }
+    continue_keys(target, run).await?;
     let tables = sums(source, target, told).await?;
     let differing: Vec<&str> = tables.iter().filter(|(_, one, other)| one != other).map(|(name, ..)| *name).collect();
     if !differing.is_empty() {
@@ -302,10 +310,7 @@ async fn put(target: &Store, table: &'static Table, run: Run, rows: Vec<Row>) ->
         let rows = Arc::clone(&rows);
         Box::pin(async move {
             standing::check_run(transaction, &run).await?;
-            let sql = table.insert();
-            for row in rows.iter() {
-                transaction.execute(&sql, &row.0).await?;
-            }
+            transaction.load(table.name, &table.columns, &rows).await?;
             for row in rows.iter().filter(|_| table.words != Words::None) {
                 index(transaction, table, row)?;
             }
@@ -315,8 +320,24 @@ async fn put(target: &Store, table: &'static Table, run: Run, rows: Vec<Row>) ->
     target.write(deadline(), added).await
 }
 
+/// Has new rows of the target get keys behind those that were moved.
+async fn continue_keys(target: &End, run: Run) -> Result<()> {
+    let continued = work(move |transaction| {
+        Box::pin(async move {
+            standing::check_run(transaction, &run).await?;
+            for table in TABLES.iter() {
+                if let Some(column) = table.made_key() {
+                    transaction.continue_keys(table.name, column).await?;
+                }
+            }
+            Ok(())
+        })
+    });
+    target.store.write(deadline(), continued).await
+}
+
 /// Puts the words of a row into the index.
-fn index(transaction: &mut crate::store::backend::Transaction, table: &Table, row: &Row) -> Result<()> {
+fn index(transaction: &mut Transaction, table: &Table, row: &Row) -> Result<()> {
     let number = |column: &str| match table.cell(row, column) {
         Cell::Integer(number) => Ok(number),
         _ => Err(Refusal::internal(&format!("{}.{column} is no number", table.name))),

@@ -101,7 +101,9 @@ fn config(leaf: &ArgMatches) -> Result<Config> {
     let path = |name: &str| leaf.get_one::<String>(name).map(PathBuf::from);
     // An operation with a project of its own, such as token create, has no flag for the connection's.
     let project = leaf.try_get_one::<String>("project-name").ok().flatten().cloned();
-    Config::new(path("database"), project, path("profile"), folder, |name| std::env::var(name).ok())
+    Config::new(leaf.get_one::<String>("database").cloned(), project, path("profile"), folder, |name| {
+        std::env::var(name).ok()
+    })
 }
 
 impl Session {

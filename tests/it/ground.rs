@@ -14,7 +14,7 @@ use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
 use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations;
-use heyaira::store::backend::{Store, work};
+use heyaira::store::backend::{Database, Store, work};
 use heyaira::store::project;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -77,7 +77,7 @@ impl Ground {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let clock = Arc::new(Moved(AtomicI64::new(START)));
-        let store = Store::open(&folder.path().join("heyaira.db"), true).expect("a database");
+        let store = Store::open(&Database::File(folder.path().join("heyaira.db")), true).expect("a database");
         let ids = Arc::new(Numbered(AtomicU64::new(1)));
         let service = Service { store, clock: clock.clone(), ids, deadline: Duration::from_mins(2) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
@@ -87,6 +87,7 @@ impl Ground {
             pin_key: project::new_pin_key(service.ids.uuid(), service.ids.uuid()),
         };
         let made = work(move |transaction| {
+            let instance = instance.clone();
             Box::pin(async move { project::create_instance(transaction, &instance, Timestamp(START)).await })
         });
         let deadline = Instant::now() + service.deadline;

@@ -29,10 +29,8 @@ fn together(house: &House, calls: Vec<(&Client<'_>, &'static str, Value)>) -> Ve
     let hold = house.store().write(
         deadline,
         work(move |_| {
-            Box::pin(async move {
-                let _ = held.recv();
-                Ok(())
-            })
+            let _ = held.recv();
+            Box::pin(async { Ok(()) })
         }),
     );
     house.block_on(async {

@@ -15,7 +15,7 @@ use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
 use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations::named;
-use heyaira::store::backend::{Store, Work, work};
+use heyaira::store::backend::{Database, Store, Work, work};
 use heyaira::store::project::{create_instance, identity};
 use heyaira::store::version::{Author, Version};
 use heyaira::store::{self};
@@ -115,7 +115,8 @@ impl House {
 
     fn open(folder: TempDir, clock: Arc<HandClock>) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        let store = Store::open(&folder.path().join("heyaira.sqlite"), true).expect("a fresh database opens");
+        let store =
+            Store::open(&Database::File(folder.path().join("heyaira.sqlite")), true).expect("a fresh database opens");
         let ids = Arc::new(SeededIds::new(7));
         let service = Service {
             store,
@@ -137,7 +138,7 @@ impl House {
 
     /// The database's file.
     pub(crate) fn database(&self) -> &Path {
-        self.service.store.path()
+        self.service.store.file().expect("a file")
     }
 
     /// Adds a project, through `call`.
@@ -235,6 +236,7 @@ impl House {
     pub(crate) fn import(&self, project: &str, tasks: Vec<(Uuid, i64, Content)>) {
         let (project, now) = (project.to_owned(), self.clock.now());
         self.write(work(move |transaction| {
+            let (project, tasks) = (project.clone(), tasks.clone());
             Box::pin(async move {
                 let (_, found) = identity(transaction, Some(&project)).await?;
                 let project_id = found.expect("the project exists").project_id;

@@ -78,7 +78,8 @@ impl Operation for TaskCreate {
             ..Content::default()
         };
         // The first 8 characters are the public pointer, so no other task of the instance may have them.
-        let task_id = context.free_id(|id| id, store::task::is_free).await?;
+        let task_id =
+            context.free_id(|id| id, |transaction, id| Box::pin(store::task::is_free(transaction, id))).await?;
         let actor = actor(context, None);
         let task = Task::create(task_id, content, &actor, context.now);
         let project_id = context.project()?.project_id;

@@ -29,7 +29,7 @@ pub struct Table {
 }
 
 /// The counts of tasks: a database may keep one in several rows, so the sums are carried.
-const COUNTS: &str = "(select project_id, status, cast(sum(tasks) as bigint) as tasks from task_count \
+const COUNTS: &str = "(select project_id, status, cast(0 as bigint) as slot, cast(sum(tasks) as bigint) as tasks from task_count \
     group by project_id, status having sum(tasks) <> 0) task_count";
 
 impl Table {
@@ -67,10 +67,10 @@ impl Table {
         format!("select count(*) from {}", self.from)
     }
 
-    /// The statement that adds a row.
-    pub(super) fn insert(&self) -> String {
-        let places: Vec<String> = (1..=self.columns.len()).map(|place| format!("?{place}")).collect();
-        format!("insert into {} ({}) values ({})", self.name, self.columns.join(", "), places.join(", "))
+    /// The column whose values the database makes.
+    pub(super) fn made_key(&self) -> Option<&'static str> {
+        let is_made = ["project", "token", "task", "memory", "message"].contains(&self.name);
+        self.key.first().copied().filter(|_| is_made)
     }
 
     /// The key of one of its rows.
@@ -103,7 +103,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "token_key, name, hash, project_id, role, created_by, created_at, expires_at, revoked_at",
         ),
         Table::of("task", "task_key", task::COLUMNS),
-        Table::of("task_count", "project_id, status", "project_id, status, tasks"),
+        Table::of("task_count", "project_id, status", "project_id, status, slot, tasks"),
         Table::of("task_tag", "project_id, tag, task_id", "project_id, tag, task_id"),
         Table::of("task_dependency", "task_id, depends_on", "task_id, depends_on"),
         Table::of(

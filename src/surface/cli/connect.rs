@@ -2,22 +2,21 @@
 
 use std::path::Path;
 
+use crate::store::backend::Database;
+
 use serde_json::{Map, Value, json};
 
 /// A client, and the command that connects it.
 pub type Line = (&'static str, String);
 
 /// Over standard input and output: the client starts the server itself.
-pub fn stdio(project: &str, database: &Path) -> Vec<Line> {
-    // A client starts the server with an environment of its own: the file is named unless it is the default.
+pub fn stdio(project: &str, database: &Database) -> Vec<Line> {
+    // A client starts the server with an environment of its own: the file is named unless it is the default. A server's
+    // URL may hold a password, so it is left to HEYAIRA_DATABASE in the client's environment.
     let named = std::env::var_os("HEYAIRA_DATABASE").is_some() || std::env::args_os().any(|word| word == "--database");
-    let database = if named {
-        std::path::absolute(database)
-            .map(|path| format!(" --database {}", shell_word(&path.display().to_string())))
-            .unwrap_or_default()
-    } else {
-        String::new()
-    };
+    let file = database.file().filter(|_| named).and_then(|file| std::path::absolute(file).ok());
+    let database =
+        file.map(|path| format!(" --database {}", shell_word(&path.display().to_string()))).unwrap_or_default();
     let command = format!("{} mcp --project {project}{database}", program());
     vec![
         ("Claude Code", format!("claude mcp add heyaira -- {command}")),

@@ -85,7 +85,7 @@ pub fn restore(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         wait(service.store.read(deadline, work(|transaction| Box::pin(project::replaceable_instance(transaction)))))?;
     let minted = (!matches.get_flag("same-instance"))
         .then(|| (service.ids.uuid(), project::new_pin_key(service.ids.uuid(), service.ids.uuid())));
-    let prepare = work(move |transaction| Box::pin(become_instance(transaction, present, minted)));
+    let prepare = work(move |transaction| Box::pin(become_instance(transaction, present, minted.clone())));
     let (instance, before) = service.store.restore(&file, prepare)?;
     let told = json!({
         "restored": file.display().to_string(),
@@ -143,7 +143,7 @@ pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
             findings.push(Finding { check: "database", state: "failed", told: refusal.to_string() });
         }
         Ok(service) => {
-            let database = session.config.database.display().to_string();
+            let database = session.config.database.to_string();
             findings.push(Finding { check: "database", state: "ok", told: database });
             exit = exit.max(examine(session, &service, &mut findings)?);
         }
@@ -170,7 +170,7 @@ fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) ->
             "sqlite" => ("sqlite", true),
             "journal_mode" => ("journal_mode", value == "wal"),
             "synchronous" => ("synchronous", value == "2"),
-            "user_version" => ("schema", true),
+            "schema" => ("schema", true),
             _ => continue,
         };
         if !add(check, good, value) {

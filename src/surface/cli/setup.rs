@@ -34,7 +34,7 @@ pub fn init(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         ));
     }
     let told = json!({
-        "database": session.config.database.display().to_string(),
+        "database": session.config.database.to_string(),
         "instance": instance.id,
         "resource": instance.resource,
         "created": created,
@@ -54,6 +54,7 @@ pub fn prepare(service: &Service, resource: Option<String>) -> Result<(Instance,
     wait(service.store.write(
         deadline,
         work(move |transaction| {
+            let instance = instance.clone();
             Box::pin(async move {
                 let created = project::create_instance(transaction, &instance, now()).await?;
                 let (instance, _) = project::identity(transaction, None).await?;

@@ -10,14 +10,14 @@ use std::time::Duration;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
-use crate::config::PROFILE_FILE;
+use crate::config::{PROFILE_FILE, default_database};
 use crate::domain::project::slug_problem;
 use crate::domain::text::visible;
 use crate::domain::token;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::operations;
-use crate::store::file::{failed, new_private};
+use crate::store::file::{failed, new_private, prepare_folder};
 use crate::surface::cli::serve::{self, Bound};
 use crate::surface::cli::setup::{prepare, profile_text};
 use crate::surface::cli::{Session, answer, caller, connect, profile_of, wait};
@@ -121,11 +121,7 @@ fn project_name(session: &Session) -> Result<String> {
 
 /// The file beside the database with the token of the person at this machine, made at the first start.
 fn token_file(session: &Session, service: &Service) -> Result<PathBuf> {
-    let database = &session.config.database;
-    let mut path = std::path::absolute(database).unwrap_or_else(|_| database.clone()).into_os_string();
-    // Behind the whole name: two databases of which only the ending differs have two tokens.
-    path.push(".token");
-    let path = PathBuf::from(path);
+    let path = token_path(session, service)?;
     match std::fs::read_to_string(&path) {
         Ok(token) => {
             // Whether it is a file, a token, and its owner's alone.
@@ -138,6 +134,20 @@ fn token_file(session: &Session, service: &Service) -> Result<PathBuf> {
         }
         Err(error) => Err(failed("read", &path, &error)),
     }
+}
+
+/// Beside the file of the database; for one on a server in the folder where the file would be, named by its instance.
+fn token_path(session: &Session, service: &Service) -> Result<PathBuf> {
+    let Some(database) = session.config.database.file() else {
+        let (instance, _) = wait(service.identity(None))?;
+        let beside = default_database()?;
+        prepare_folder(&beside)?;
+        return Ok(beside.with_file_name(format!("{}.token", instance.id)));
+    };
+    let mut path = std::path::absolute(database).unwrap_or_else(|_| database.to_owned()).into_os_string();
+    // Behind the whole name: two databases of which only the ending differs have two tokens.
+    path.push(".token");
+    Ok(PathBuf::from(path))
 }
 
 fn check_token(service: &Service, path: &Path, token: &str) -> Result<()> {
@@ -183,7 +193,7 @@ fn tell(session: &Session, ready: &Ready, served: Option<&Served>) -> Result<()>
     let http = served.map(|served| (served, connect::http(&served.url, &ready.token)));
     if session.json {
         let mut told = ready.profile.clone();
-        told["database"] = json!(database.display().to_string());
+        told["database"] = json!(database.to_string());
         told["created"] = json!(ready.created);
         told["token_file"] = json!(ready.token.display().to_string());
         told["connect"] = connect::as_json(&stdio);
@@ -202,7 +212,7 @@ fn tell(session: &Session, ready: &Ready, served: Option<&Served>) -> Result<()>
         "Project {project} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}{}\
          Give the profile to your agents: in the repository's root run\n  {program} profile {project} --write\n\
          and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",
-        database.display(),
+        database,
         profile_text(&ready.profile),
         connect::as_text(&stdio),
         over_http.unwrap_or_default(),

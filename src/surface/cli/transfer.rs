@@ -1,7 +1,6 @@
 //! `heyaira move`: the whole instance from one database into another one. Must never print a password.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use crate::config::Config;
 use crate::domain::text::{grouped, visible};
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
-use crate::store::backend::Store;
+use crate::store::backend::{Database, Store};
 use crate::store::transfer::{self, End, Progress, Report, Side, Stage, Sum, Told};
 use crate::surface::cli::{Session, answer, wait};
 
@@ -89,9 +88,12 @@ struct Place {
 
 impl Place {
     fn of(session: &Session, text: &str) -> Result<Self> {
-        let config = session.config.at(Path::new(text))?;
-        let path = std::path::absolute(&config.database).unwrap_or_else(|_| config.database.clone());
-        Ok(Self { config, address: path.display().to_string() })
+        let database = match Database::of(text)? {
+            // Whoever reads it later stands in another folder.
+            Database::File(path) => Database::File(std::path::absolute(&path).unwrap_or(path)),
+            server => server,
+        };
+        Ok(Self { address: database.to_string(), config: session.config.at(database)? })
     }
 
     fn is_there(&self) -> Result<bool> {

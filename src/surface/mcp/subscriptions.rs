@@ -127,7 +127,10 @@ impl Subscriptions {
         let runtime = Handle::current();
         self.blocking(move |service| {
             let now = service.clock.now();
-            let read = work(move |transaction| Box::pin(async move { watch::states(transaction, &tasks, now).await }));
+            let read = work(move |transaction| {
+                let tasks = tasks.clone();
+                Box::pin(async move { watch::states(transaction, &tasks, now).await })
+            });
             runtime.block_on(service.store.read(Instant::now() + service.deadline, read))
         })
         .await

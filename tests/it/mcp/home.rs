@@ -12,7 +12,7 @@ use heyaira::domain::token::Role;
 use heyaira::error::Result;
 use heyaira::operation::{Clock, Connection, Context, Door, Effect, Entry, Ids, Operation, Pinned, Service, call};
 use heyaira::operations;
-use heyaira::store::backend::{Store, work};
+use heyaira::store::backend::{Database, Store, work};
 use heyaira::store::project;
 use heyaira::surface::mcp::handler::Handler;
 use heyaira::surface::mcp::{Open, Opener};
@@ -62,6 +62,7 @@ impl Home {
         let instance = Instance { id, resource: format!("heyaira:{id}"), pin_key };
         let now = service.clock.now();
         let create = work(move |transaction| {
+            let instance = instance.clone();
             Box::pin(async move { project::create_instance(transaction, &instance, now).await })
         });
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -128,7 +129,7 @@ impl Home {
 
 fn service(path: &Path) -> Service {
     Service {
-        store: Store::open(path, true).expect("a database"),
+        store: Store::open(&Database::File(path.to_owned()), true).expect("a database"),
         clock: Arc::new(Ticking(AtomicI64::new(1_790_000_000_000_000))),
         ids: Arc::new(Random),
         deadline: Duration::from_secs(10),

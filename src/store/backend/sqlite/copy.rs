@@ -8,9 +8,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{OPENING, Store, Transaction, Work, batch, connect, is_damage, poll_once, translate, unavailable};
+use super::{OPENING, Store, Transaction, batch, connect, poll_once};
 use crate::error::{Code, Refusal, Result};
-use crate::store::writer::Held;
+use crate::store::backend::Work;
+use crate::store::backend::failure::{failed, is_damage, unavailable};
+use crate::store::backend::sqlite::writer::Held;
 use crate::store::{file, migration};
 
 /// How many pages a copy takes in one step, between which others write.
@@ -18,25 +20,25 @@ const PAGES: i32 = 1_000;
 
 impl Store {
     /// A consistent copy of the database, made while it is in use.
-    pub fn back_up(&self, to: &Path) -> Result<()> {
+    pub(in crate::store::backend) fn back_up(&self, to: &Path) -> Result<()> {
         copy(&self.reader()?, to)
     }
 
     /// Puts the backup `from` in the place of everything in this database, also while others use it: they find it at
     /// their next call. `prepare` may refuse the backup or change it first. Answers what `prepare` did, and where the
     /// content is that was there until now.
-    pub fn restore<T>(&self, from: &Path, prepare: impl Work<T>) -> Result<(T, PathBuf)> {
+    pub(in crate::store::backend) fn restore<T>(&self, from: &Path, prepare: impl Work<T>) -> Result<(T, PathBuf)> {
         let draft = aside(self.path(), "restoring");
         let restored = self.restore_by_way_of(&draft, from, prepare);
         let _ = std::fs::remove_file(&draft);
         restored
     }
 
-    fn restore_by_way_of<T>(&self, draft: &Path, from: &Path, prepare: impl Work<T>) -> Result<(T, PathBuf)> {
+    fn restore_by_way_of<T>(&self, draft: &Path, from: &Path, mut prepare: impl Work<T>) -> Result<(T, PathBuf)> {
         let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        copy(&source.map_err(|error| unusable(from, &translate(&error)))?, draft)
+        copy(&source.map_err(|error| unusable(from, &failed(&error)))?, draft)
             .map_err(|refusal| unusable(from, &refusal))?;
-        let mut backup = Transaction::new(Connection::open(draft).map_err(|error| translate(&error))?);
+        let mut backup = Transaction::new(Connection::open(draft).map_err(|error| failed(&error))?);
         let problems = integrity(&backup.connection)?;
         if !problems.is_empty() {
             return Err(unusable(from, &Refusal::new(Code::Damaged, problems.join("; "), "")));
@@ -50,7 +52,7 @@ impl Store {
             ));
         }
         batch(&backup, "begin immediate")?;
-        let prepared = poll_once(prepare, &mut backup)?;
+        let prepared = poll_once(|transaction| prepare(transaction), &mut backup)?;
         batch(&backup, "commit")?;
 
         let lock = file::lock_file(self.path())?;
@@ -66,7 +68,7 @@ impl Store {
     }
 
     /// What `SQLite`'s own check finds; empty if the file is sound.
-    pub fn integrity(&self) -> Result<Vec<String>> {
+    pub(in crate::store::backend) fn integrity(&self) -> Result<Vec<String>> {
         integrity(&self.reader()?)
     }
 }
@@ -80,7 +82,7 @@ fn aside(database: &Path, what: &str) -> PathBuf {
 }
 
 /// Saves what this connection sees into a new file beside the database, for a log that others do not see.
-pub(in crate::store) fn rescue(transaction: &Transaction, database: &Path) -> Result<PathBuf> {
+pub(super) fn rescue(transaction: &Transaction, database: &Path) -> Result<PathBuf> {
     let to = aside(database, "rescued");
     copy(&transaction.connection, &to)?;
     Ok(to)
@@ -96,7 +98,7 @@ fn copy(from: &Connection, to: &Path) -> Result<()> {
     };
     copy().map_err(|error| {
         let _ = std::fs::remove_file(to);
-        translate(&error)
+        failed(&error)
     })?;
     File::open(to).and_then(|file| file.sync_all()).map_err(|error| file::failed("sync", to, &error))
 }
@@ -104,7 +106,7 @@ fn copy(from: &Connection, to: &Path) -> Result<()> {
 /// Writes everything over what is in `to`, in one transaction of its.
 fn replace(from: &Connection, to: &mut Connection) -> Result<()> {
     let mut step = || Backup::new(from, to)?.step(-1);
-    match step().map_err(|error| translate(&error))? {
+    match step().map_err(|error| failed(&error))? {
         StepResult::Done => Ok(()),
         _ => Err(unavailable("the database is busy".to_owned())),
     }
@@ -119,7 +121,7 @@ fn integrity(connection: &Connection) -> Result<Vec<String>> {
     match check() {
         Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
         Err(error) if is_damage(&error) => Ok(vec!["the file is damaged: it cannot be read whole".to_owned()]),
-        Err(error) => Err(translate(&error)),
+        Err(error) => Err(failed(&error)),
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use crate::error::{Refusal, Result};
-use crate::store::backend::{Transaction, Work, poll_once};
+use crate::store::backend::Work;
+use crate::store::backend::sqlite::{Transaction, poll_once};
 
 /// Locks, also after a panic elsewhere: what is kept here is whole at every moment.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -117,8 +118,8 @@ struct Typed<W, T> {
 
 impl<T: Send + 'static, W: Work<T>> Write for Typed<W, T> {
     fn run(self: Box<Self>, transaction: &mut Transaction) -> (bool, Tell) {
-        let Self { work, reply } = *self;
-        let answer = poll_once(work, transaction);
+        let Self { mut work, reply } = *self;
+        let answer = poll_once(|transaction| work(transaction), transaction);
         let accepted = answer.is_ok();
         let tell = move |committed: Result<()>| {
             // A caller that is gone lost its answer, not its write.

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::error::{Refusal, Result};
-use crate::store::backend::{PutOff, Transaction, batch, close_beside_log, poll_once, rescue, step, unavailable};
+use crate::store::backend::failure::unavailable;
+use crate::store::backend::sqlite::queue::{Queue, Tell};
+use crate::store::backend::sqlite::{PutOff, Transaction, batch, close_beside_log, rescue, step};
 use crate::store::file::Opened;
-use crate::store::queue::{Queue, Tell};
 
 /// How many waiting writes one transaction takes at most.
 const GROUP_LIMIT: usize = 256;
@@ -115,7 +116,8 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, comm
     let mut group = run_waiting(queue, transaction);
     if group.written && group.outcome.is_ok() {
         // A file that was taken away in the meantime was committed to, and still nobody will ever read it.
-        group.outcome = poll_once(|transaction| Box::pin(transaction.catch_up()), transaction)
+        group.outcome = transaction
+            .run_put_off()
             .and_then(|()| step(transaction, "commit"))
             .and_then(|()| opened.check_after_commit());
         commits.send_modify(|count| *count = count.wrapping_add(1));
