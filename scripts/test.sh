@@ -18,14 +18,17 @@ unset HEYAIRA_DATABASE HEYAIRA_PROJECT HEYAIRA_SESSION RUST_LOG
 
 step() { printf '\n== %s\n' "$*"; }
 
+# need PROGRAM PACKAGE [COMMAND...]: what the command finds out is whether the program is there.
 need() {
     local program=$1 package=$2
-    command -v "$program" >/dev/null 2>&1 && return
+    shift 2
+    [ $# -gt 0 ] || set -- command -v "$program"
+    "$@" >/dev/null 2>&1 && return
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         step "install $package"
         apt-get update -qq && apt-get install -y -qq --no-install-recommends "$package"
     fi
-    command -v "$program" >/dev/null 2>&1 || {
+    "$@" >/dev/null || {
         echo "the tests need $program; install it (Debian: apt-get install $package)" >&2
         exit 1
     }
@@ -38,6 +41,8 @@ need strace strace
 need python3 python3-venv
 need node nodejs
 need npm npm
+# Its programs are not where commands are looked for. A cluster that Debian sets up with it is left alone.
+need "the server of PostgreSQL" postgresql tests/postgres/cluster.sh binaries
 
 step "build"
 cargo build --locked --all-targets
@@ -50,6 +55,12 @@ cargo test --locked -- --skip races:: --skip durability:: --skip sizes:: --skip 
 # These print figures to be read: races, kills, flushes, sizes of what goes over the wire, hostile clients.
 step "tests with figures"
 cargo test --locked --test it -- --nocapture races:: durability:: sizes:: network::
+
+step "tests on PostgreSQL"
+tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network::
+
+step "tests with figures on PostgreSQL"
+tests/postgres/run.sh --nocapture races:: durability:: sizes:: network::
 
 step "clients that others wrote"
 tests/clients/run.sh "$target/debug/heyaira"
@@ -64,6 +75,9 @@ tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conforma
 if [ "$which_tests" = all ]; then
     step "long tests"
     cargo test --locked -- --ignored
+    step "tests on PostgreSQL 18"
+    newest=$(tests/postgres/newest.sh)
+    HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh
     step "benchmarks, quick"
     cargo bench --locked --bench table -- --quick
     cargo bench --locked --bench http -- --quick

@@ -50,6 +50,11 @@ pub(crate) async fn check_circles(
             "Name a task that does not itself depend on this one. Nothing was written.",
         )
     };
+    if parent.is_some() || !depends_on.is_empty() {
+        // Two writes that each make half of a circle see nothing of each other: they must not run side by side.
+        let project_id = context.project()?.project_id;
+        store::project::take_turn(context.transaction, project_id).await?;
+    }
     if let Some(parent) = parent
         && store::task::is_ancestor(context.transaction, task_id, parent).await?
     {

@@ -135,6 +135,13 @@ pub async fn save(transaction: &mut Transaction, project: &Project, now: Timesta
     transaction.execute(sql, &values).await.map(drop)
 }
 
+/// Lets no other write that takes its turn in this project run beside this one: the later one is run again and then sees
+/// what the first has written. For rules that look at more than the rows that a write changes.
+pub async fn take_turn(transaction: &mut Transaction, project_id: i64) -> Result<()> {
+    let sql = "update project set generation = generation where project_id = ?1";
+    transaction.execute(sql, &[project_id.into()]).await.map(drop)
+}
+
 /// How many tasks are in each status.
 pub async fn counts(transaction: &mut Transaction, project_id: i64) -> Result<Vec<(Status, i64)>> {
     let sql = "select status, cast(sum(tasks) as bigint) from task_count where project_id = ?1 group by status";

@@ -218,7 +218,7 @@ fn the_database_and_its_backups_are_readable_by_their_owner_only() {
     place.task("private");
     let copy = place.folder.path().join("copy.db");
     assert_eq!(place.bare(&["backup", "copy.db"]).code, 0);
-    let folder = place.database().parent().expect("a folder").to_owned();
+    let folder = place.database.file().parent().expect("a folder").to_owned();
     let mode = |path: &std::path::Path| path.metadata().expect("there").permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     for entry in std::fs::read_dir(&folder).expect("a folder") {

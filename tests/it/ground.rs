@@ -14,12 +14,14 @@ use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
 use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations;
-use heyaira::store::backend::{Database, Store, work};
+use heyaira::store::backend::work;
 use heyaira::store::project;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
+
+use crate::database::TestDatabase;
 
 /// 2026-11-25T08:00:00Z.
 const START: i64 = 1_795_593_600_000_000;
@@ -69,6 +71,7 @@ pub(crate) struct Ground {
     service: Service,
     clock: Arc<Moved>,
     client: Client,
+    _database: TestDatabase,
     _folder: TempDir,
 }
 
@@ -77,7 +80,8 @@ impl Ground {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let clock = Arc::new(Moved(AtomicI64::new(START)));
-        let store = Store::open(&Database::File(folder.path().join("heyaira.db")), true).expect("a database");
+        let database = TestDatabase::new(folder.path().join("heyaira.db"));
+        let store = database.open();
         let ids = Arc::new(Numbered(AtomicU64::new(1)));
         let service = Service { store, clock: clock.clone(), ids, deadline: Duration::from_mins(2) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
@@ -93,7 +97,7 @@ impl Ground {
         let deadline = Instant::now() + service.deadline;
         runtime.block_on(service.store.write(deadline, made)).expect("an instance");
         let client = make_project(&runtime, &service, "ledger");
-        Self { runtime, service, clock, client, _folder: folder }
+        Self { runtime, service, clock, client, _database: database, _folder: folder }
     }
 
     /// Moves on to a new project of the same database: what was made before is out of sight.

@@ -2,7 +2,6 @@
 //! Must never look at the wall clock or wait for time to pass.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ use heyaira::domain::token::Role;
 use heyaira::error::{Code, Refusal, Result};
 use heyaira::operation::{Clock, Connection, Door, Ids, Pinned, Service, call};
 use heyaira::operations::named;
-use heyaira::store::backend::{Database, Store, Work, work};
+use heyaira::store::backend::{Store, Work, work};
 use heyaira::store::project::{create_instance, identity};
 use heyaira::store::version::{Author, Version};
 use heyaira::store::{self};
@@ -23,6 +22,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
+
+use crate::database::TestDatabase;
 
 /// The instance of a house that names no other.
 pub(crate) const INSTANCE: &str = "5b1f09c2-7a64-4d0e-8f3b-c2a91e6d4470";
@@ -87,6 +88,7 @@ pub(crate) struct House {
     ids: Arc<SeededIds>,
     /// Connections draw from a source of their own, so that chosen ids reach the calls.
     connection_ids: SeededIds,
+    database: TestDatabase,
     folder: TempDir,
 }
 
@@ -100,7 +102,8 @@ impl House {
     pub(crate) fn on_instance(instance: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder of its own");
         let clock = Arc::new(HandClock(AtomicI64::new(moment(START).0)));
-        let house = Self::open(folder, clock);
+        let database = TestDatabase::new(folder.path().join("heyaira.db"));
+        let house = Self::open(folder, database, clock);
         let instance_id: Uuid = instance.parse().expect("a UUID");
         house.write(work(move |transaction| {
             Box::pin(async move {
@@ -113,32 +116,30 @@ impl House {
         house
     }
 
-    fn open(folder: TempDir, clock: Arc<HandClock>) -> Self {
+    fn open(folder: TempDir, database: TestDatabase, clock: Arc<HandClock>) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        let store =
-            Store::open(&Database::File(folder.path().join("heyaira.sqlite")), true).expect("a fresh database opens");
         let ids = Arc::new(SeededIds::new(7));
         let service = Service {
-            store,
+            store: database.open(),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ids: Arc::clone(&ids) as Arc<dyn Ids>,
             deadline: Duration::from_mins(1),
         };
-        Self { runtime, service, clock, ids, connection_ids: SeededIds::new(11), folder }
+        Self { runtime, service, clock, ids, connection_ids: SeededIds::new(11), database, folder }
     }
 
     /// The same database opened again, as after a restart.
     pub(crate) fn restarted(self) -> Self {
-        let Self { folder, clock, service, ids, .. } = self;
+        let Self { folder, database, clock, service, ids, .. } = self;
         drop(service);
-        let house = Self::open(folder, clock);
+        let house = Self::open(folder, database, clock);
         *house.ids.state.lock().expect("free") = *ids.state.lock().expect("free");
         house
     }
 
-    /// The database's file.
-    pub(crate) fn database(&self) -> &Path {
-        self.service.store.file().expect("a file")
+    /// The database beside its program.
+    pub(crate) fn database(&self) -> &TestDatabase {
+        &self.database
     }
 
     /// Adds a project, through `call`.

@@ -1,10 +1,12 @@
 //! The real program in a place of its own: a temporary folder with one database and one project.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use serde_json::{Value, json};
+
+use crate::database::TestDatabase;
 
 /// The built program.
 pub const HEYAIRA: &str = env!("CARGO_BIN_EXE_heyaira");
@@ -13,6 +15,8 @@ pub const HEYAIRA: &str = env!("CARGO_BIN_EXE_heyaira");
 pub struct Place {
     /// The folder.
     pub folder: tempfile::TempDir,
+    /// The database.
+    pub database: TestDatabase,
     /// The profile's string.
     pub write_context: String,
 }
@@ -49,17 +53,13 @@ impl Place {
     /// A new place.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut place = Self { folder, write_context: String::new() };
+        let database = TestDatabase::new(folder.path().join("data").join("heyaira.db"));
+        let mut place = Self { folder, database, write_context: String::new() };
         assert_eq!(place.bare(&["init"]).code, 0);
         assert_eq!(place.bare(&["project", "create", "ledger"]).code, 0);
         let profile = place.bare(&["profile", "ledger", "--json"]).json();
         profile["write_context"].as_str().expect("a profile has a write_context").clone_into(&mut place.write_context);
         place
-    }
-
-    /// The database's file.
-    pub fn database(&self) -> PathBuf {
-        self.folder.path().join("data").join("heyaira.db")
     }
 
     /// The program with a clean environment, in this place's folder.
@@ -72,7 +72,7 @@ impl Place {
     /// Gives a command this place's environment and folder.
     pub fn dress(&self, command: &mut Command) {
         command.env_clear().current_dir(self.folder.path());
-        command.env("HEYAIRA_DATABASE", self.database()).env("HOME", self.folder.path()).env("USER", "maria");
+        command.env("HEYAIRA_DATABASE", self.database.address()).env("HOME", self.folder.path()).env("USER", "maria");
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     }
 

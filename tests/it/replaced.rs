@@ -9,7 +9,7 @@ use crate::program::{Place, Server, with_profile};
 
 /// The file of that ending beside the database.
 fn beside(place: &Place, ending: &str) -> PathBuf {
-    place.database().with_file_name(format!("heyaira.db{ending}"))
+    place.database.file().with_file_name(format!("heyaira.db{ending}"))
 }
 
 /// What the refusals name: the log that belongs to another database is put away.
@@ -40,7 +40,7 @@ fn titles(place: &Place, database: &Path) -> Vec<String> {
 
 /// The copies of that kind that were made beside the database.
 fn kept(place: &Place, kind: &str) -> Vec<PathBuf> {
-    let folder = std::fs::read_dir(place.database().parent().expect("a folder")).expect("a folder");
+    let folder = std::fs::read_dir(place.database.file().parent().expect("a folder")).expect("a folder");
     let paths = folder.map(|entry| entry.expect("an entry").path());
     paths.filter(|path| path.to_string_lossy().contains(kind)).collect()
 }
@@ -60,7 +60,7 @@ fn written_since_backup(place: &Place) -> Server {
 }
 
 fn remove(place: &Place) {
-    let folder = place.database().parent().expect("a folder").to_owned();
+    let folder = place.database.file().parent().expect("a folder").to_owned();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         std::fs::remove_file(entry.expect("an entry").path()).expect("removed");
     }
@@ -101,9 +101,9 @@ fn after_a_restored_backup_server_and_command_line_see_the_same() {
     let mut server = place.server();
     server.call("task_list", json!({})).expect("there");
     assert_eq!(place.bare(&["backup", "copy.db"]).code, 0);
-    std::fs::rename(place.folder.path().join("copy.db"), place.database()).expect("restored");
+    std::fs::rename(place.folder.path().join("copy.db"), place.database.file()).expect("restored");
     for ending in ["wal", "shm"] {
-        let _ = std::fs::remove_file(place.database().with_file_name(format!("heyaira.db-{ending}")));
+        let _ = std::fs::remove_file(place.database.file().with_file_name(format!("heyaira.db-{ending}")));
     }
     let claim = json!({"task_id": task, "expected_version": 1, "session_ref": "label:server"});
     server.call("task_takeover", claim).expect("the file that is there now");
@@ -118,7 +118,7 @@ fn after_a_restored_backup_server_and_command_line_see_the_same() {
 fn reading_goes_on_beside_a_stuck_writer() {
     let place = Place::new();
     place.task("readable");
-    let lock = std::fs::File::options().write(true).open(place.database().with_file_name("heyaira.db-lock"));
+    let lock = std::fs::File::options().write(true).open(place.database.file().with_file_name("heyaira.db-lock"));
     let lock = lock.expect("the lock file");
     lock.lock().expect("taken");
     assert_eq!(place.ask(&["task", "list"])["total"], 1);
@@ -138,7 +138,7 @@ fn a_purged_project_leaves_no_text_in_the_file() {
         bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
     };
     for ending in ["", "-wal"] {
-        let path = place.database().with_file_name(format!("heyaira.db{ending}"));
+        let path = place.database.file().with_file_name(format!("heyaira.db{ending}"));
         assert!(!holds(&path), "{}", path.display());
     }
 }
@@ -159,7 +159,7 @@ fn without_its_log_a_server_refuses_and_takes_nothing_from_others() {
         assert!(refused.starts_with("unavailable: ") && refused.contains("heyaira.db-wal, which"), "{refused}");
     }
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database()), ["one", "three", "two"]);
+    assert_eq!(titles(&place, &place.database.file()), ["one", "three", "two"]);
     is_sound(&place);
     let rescued = kept(&place, ".rescued-");
     assert_eq!(rescued.len(), 1, "{rescued:?}");
@@ -178,7 +178,7 @@ fn without_the_index_of_its_log_a_server_overwrites_nothing() {
     let refused = server.call("task_create", task("after")).expect_err("it would be written over the others");
     assert!(refused.starts_with("unavailable: ") && refused.contains("heyaira.db-shm, which"), "{refused}");
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database()), ["before", "one", "three", "two"]);
+    assert_eq!(titles(&place, &place.database.file()), ["before", "one", "three", "two"]);
     is_sound(&place);
 }
 
@@ -197,7 +197,7 @@ fn a_server_that_ends_without_its_log_takes_nothing_from_others() {
     }
     place.task("one");
     assert_eq!(served.end(), Some(0));
-    assert_eq!(titles(&place, &place.database()), ["one"]);
+    assert_eq!(titles(&place, &place.database.file()), ["one"]);
     assert_eq!(titles(&place, &kept(&place, ".rescued-")[0]), ["before"]);
     is_sound(&place);
 }
@@ -212,7 +212,7 @@ fn a_lost_log_that_nobody_replaced_is_still_moved_into_the_database() {
     }
     server.call("task_create", task("after")).expect_err("nobody would read it");
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database()), ["before"]);
+    assert_eq!(titles(&place, &place.database.file()), ["before"]);
     is_sound(&place);
 }
 
@@ -224,7 +224,7 @@ fn refused_until_moved_away(place: &Place) {
         assert!(refused.err.contains("heyaira.db-wal and ") && refused.err.contains("heyaira restore"), "{refused:?}");
     }
     move_log_away(place);
-    assert_eq!(titles(place, &place.database()), ["early"]);
+    assert_eq!(titles(place, &place.database.file()), ["early"]);
     place.task("new");
     is_sound(place);
 }
@@ -236,7 +236,7 @@ fn a_backup_moved_into_place_under_a_server_is_not_mixed_with_the_old_log() {
     let served = Served::open(&place);
     let mut client = served.client();
     assert_eq!(client.api("task_list", &json!({})).status, 200);
-    std::fs::rename(place.folder.path().join("copy.db"), place.database()).expect("restored");
+    std::fs::rename(place.folder.path().join("copy.db"), place.database.file()).expect("restored");
     for _ in 0..3 {
         let refused = server.call("task_create", task("lost")).expect_err("the log is another's");
         assert!(refused.starts_with("unavailable: ") && refused.contains("heyaira.db-wal"), "{refused}");
@@ -255,7 +255,7 @@ fn a_backup_moved_into_place_under_a_server_is_not_mixed_with_the_old_log() {
 fn a_backup_copied_over_the_database_of_a_server_is_noticed_before_the_next_write() {
     let place = Place::new();
     let mut server = written_since_backup(&place);
-    std::fs::copy(place.folder.path().join("copy.db"), place.database()).expect("copied");
+    std::fs::copy(place.folder.path().join("copy.db"), place.database.file()).expect("copied");
     for _ in 0..3 {
         let refused = server.call("task_create", task("lost")).expect_err("another database");
         assert!(refused.starts_with("damaged: ") && refused.contains("was overwritten"), "{refused}");
@@ -269,7 +269,7 @@ fn a_backup_copied_beside_the_log_of_a_killed_server_is_refused() {
     let place = Place::new();
     let mut server = written_since_backup(&place);
     server.kill();
-    std::fs::copy(place.folder.path().join("copy.db"), place.database()).expect("copied");
+    std::fs::copy(place.folder.path().join("copy.db"), place.database.file()).expect("copied");
     refused_until_moved_away(&place);
 }
 
@@ -281,10 +281,10 @@ fn a_restored_backup_is_seen_by_running_servers_and_what_was_there_is_kept() {
     assert_eq!(restored.code, 0, "{restored:?}");
     assert_eq!(server.call("task_list", json!({})).expect("read")["total"], 1);
     server.call("task_create", task("new")).expect("the same instance");
-    assert_eq!(titles(&place, &place.database()), ["early", "new"]);
+    assert_eq!(titles(&place, &place.database.file()), ["early", "new"]);
     is_sound(&place);
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database()), ["early", "new"]);
+    assert_eq!(titles(&place, &place.database.file()), ["early", "new"]);
     assert_eq!(titles(&place, Path::new(restored.json()["kept"].as_str().expect("a path"))), ["early", "late"]);
     assert_eq!(kept(&place, ".restoring-"), Vec::<PathBuf>::new());
     is_sound(&place);
@@ -318,7 +318,7 @@ fn what_is_no_backup_of_this_instance_changes_nothing() {
             assert_eq!(refused.code, code, "{words:?}: {refused:?}");
         }
     }
-    assert_eq!(titles(&place, &place.database()), ["mine"]);
+    assert_eq!(titles(&place, &place.database.file()), ["mine"]);
     assert_eq!(kept(&place, ".restoring-"), Vec::<PathBuf>::new());
     let elsewhere = place.folder.path().join("new").join("moved.db");
     let restored =
@@ -331,7 +331,7 @@ fn what_is_no_backup_of_this_instance_changes_nothing() {
 fn a_server_of_a_damaged_database_is_not_ready() {
     let place = Place::new();
     let task = place.task("damaged");
-    let connection = rusqlite::Connection::open(place.database()).expect("opened");
+    let connection = rusqlite::Connection::open(place.database.file()).expect("opened");
     connection.execute("update task set tags = 'no JSON'", []).expect("damaged");
     drop(connection);
     let served = Served::open(&place);

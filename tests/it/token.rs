@@ -238,8 +238,7 @@ fn a_purge_removes_the_tokens_of_its_project_alone() {
 fn a_token_whose_project_is_missing_opens_nothing() {
     let house = House::new();
     let token = created(&house, json!({"name": "ci", "project": "ledger"}));
-    let damage = rusqlite::Connection::open(house.database()).expect("the database");
-    damage.execute_batch("pragma foreign_keys = off; delete from project").expect("removed");
+    house.database().damage("delete from project");
     assert_eq!(opened(&house, &token, SOON), None);
 }
 
@@ -318,9 +317,9 @@ fn assert_only_hashed(bytes: &[u8], token: &str) {
 #[test]
 fn no_byte_on_disk_holds_a_secret() {
     let house = House::new();
-    let folder = house.database().parent().expect("a folder").to_owned();
+    let folder = house.database().file().parent().expect("a folder").to_owned();
     let first = created(&house, json!({"name": "ci", "project": "ledger"}));
-    assert!(folder.join("heyaira.sqlite-wal").metadata().is_ok_and(|log| log.len() > 0), "the log is in use");
+    assert!(folder.join("heyaira.db-wal").metadata().is_ok_and(|log| log.len() > 0), "the log is in use");
     assert_only_hashed(&bytes_below(&folder), &first);
     let second = text(&house.owner().ok("token_rotate", json!({"name": "ci"}))["token"]).to_owned();
     house.owner().refused("token_revoke", json!({"name": second}), Code::SecretRefused, &[]);
@@ -364,7 +363,7 @@ fn the_program_prints_a_token_once_and_logs_none() {
         assert!(!printed.contains(&secret[4..]), "{printed}");
         assert!(!text.err.contains(&secret[4..]) && !rotated.err.contains(&secret[4..]));
     }
-    assert_only_hashed(&bytes_below(place.database().parent().expect("a folder")), &second);
+    assert_only_hashed(&bytes_below(place.database.file().parent().expect("a folder")), &second);
     assert_eq!(server.end(), Some(0));
 }
 

@@ -49,7 +49,7 @@ impl fmt::Display for Database {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     url: String,
-    config: Config,
+    config: Box<Config>,
 }
 
 impl Address {
@@ -65,7 +65,7 @@ impl Address {
         if config.get_hosts().is_empty() {
             return Err(Refusal::argument("the database URL names no host: postgres://USER@HOST:PORT/DATABASE"));
         }
-        Ok(Self { url: url.to_owned(), config })
+        Ok(Self { url: url.to_owned(), config: Box::new(config) })
     }
 
     /// The whole URL, password included: for handing it on, never for showing it.

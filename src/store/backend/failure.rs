@@ -85,7 +85,7 @@ impl Failure {
     /// What a statement failed with.
     pub(super) fn of_statement(error: &tokio_postgres::Error) -> Self {
         let Some(found) = error.as_db_error() else {
-            if std::error::Error::source(error).is_some_and(|source| source.is::<Unfit>()) {
+            if std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<Unfit>) {
                 return Self { severity: Severity::Stays, refusal: Refusal::internal(error) };
             }
             tracing::warn!(%error, "the connection to the database failed");
@@ -120,7 +120,7 @@ impl Failure {
     }
 
     /// The same for a commit that was sent: nobody knows whether it happened.
-    pub(super) fn uncertain(self) -> Self {
+    pub(super) fn uncertain() -> Self {
         let refusal = Refusal::new(
             Code::Unavailable,
             "the connection to the database was lost while this was being committed: it may be written or not",

@@ -59,7 +59,7 @@ fn without_its_database_it_lives_but_is_not_ready_and_comes_back_by_itself() {
     let mut client = served.client();
     assert_eq!(client.api("task_list", &json!({})).status, 200);
     assert_eq!(place.bare(&["backup", "copy.db"]).code, 0);
-    let folder = place.database().parent().expect("a folder").to_owned();
+    let folder = place.database.file().parent().expect("a folder").to_owned();
     for entry in std::fs::read_dir(&folder).expect("a folder") {
         std::fs::remove_file(entry.expect("an entry").path()).expect("it is ours");
     }
@@ -68,7 +68,7 @@ fn without_its_database_it_lives_but_is_not_ready_and_comes_back_by_itself() {
     assert_eq!(reply.headers["retry-after"], "1", "{reply:?}");
     assert_eq!(client.ask("GET", "/readyz", &[], "").expect("an answer").status, 503);
     assert_eq!(client.ask("GET", "/healthz", &[], "").expect("an answer").status, 200);
-    std::fs::copy(place.folder.path().join("copy.db"), place.database()).expect("a copy");
+    std::fs::copy(place.folder.path().join("copy.db"), place.database.file()).expect("a copy");
     assert_ne!(client.ask("GET", "/readyz", &[], "").expect("an answer").status, 500);
     assert_eq!(client.ask("GET", "/readyz", &[], "").expect("an answer").status, 200);
     assert_eq!(client.api("task_list", &json!({})).status, 200);

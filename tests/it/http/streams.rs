@@ -114,7 +114,7 @@ fn streams_are_told_and_answered_when_the_server_ends() {
     let rest = first.rest();
     assert_eq!(rest.len(), 1, "{rest:?}");
     assert_eq!((&rest[0]["id"], &rest[0]["result"]["resultType"]), (&json!(7), &json!("complete")), "{rest:?}");
-    assert!(!place.database().with_extension("db-wal").exists());
+    assert!(place.database.is_closed());
 }
 
 #[test]

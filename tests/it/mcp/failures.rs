@@ -120,13 +120,12 @@ async fn a_write_that_was_cancelled_is_whole_or_not_there() {
 async fn the_database_is_one_closed_file_when_the_server_has_left() {
     let home = Home::new().await;
     let context = home.write_context.clone();
-    let (folder, opener) = home.reopening();
-    let log = folder.path().join("heyaira.db-wal");
-    assert!(!log.exists(), "left by the home");
+    let (database, _folder, opener) = home.reopening();
+    assert!(database.is_closed(), "left by the home");
     let mut wire = Wire::legacy(Handler::new(opener, Vec::new())).await;
     let task = json!({"write_context": context, "title": "Move house", "summary": "New."});
     wire.answer("task_create", task).await;
-    assert!(log.exists());
+    assert!(database.is_open());
     wire.finish().await;
-    assert!(!log.exists(), "left by the server");
+    assert!(database.is_closed(), "left by the server");
 }

@@ -1,6 +1,5 @@
 //! A database of its own for each test, with one project, and operations that only tests have.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use heyaira::domain::token::Role;
 use heyaira::error::Result;
 use heyaira::operation::{Clock, Connection, Context, Door, Effect, Entry, Ids, Operation, Pinned, Service, call};
 use heyaira::operations;
-use heyaira::store::backend::{Database, Store, work};
+use heyaira::store::backend::work;
 use heyaira::store::project;
 use heyaira::surface::mcp::handler::Handler;
 use heyaira::surface::mcp::{Open, Opener};
@@ -20,6 +19,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+use crate::database::TestDatabase;
 
 /// A clock that goes on by a second at each look.
 struct Ticking(AtomicI64);
@@ -46,8 +47,9 @@ impl Ids for Random {
 
 /// A database in a folder that goes away with it.
 pub struct Home {
-    folder: tempfile::TempDir,
     service: Service,
+    database: TestDatabase,
+    folder: tempfile::TempDir,
     /// What writes to the project need.
     pub write_context: String,
 }
@@ -56,7 +58,8 @@ impl Home {
     /// With the project `demo`.
     pub async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let service = service(&folder.path().join("heyaira.db"));
+        let database = TestDatabase::new(folder.path().join("heyaira.db"));
+        let service = service(&database);
         let id = Uuid::new_v4();
         let pin_key = project::new_pin_key(Uuid::new_v4(), Uuid::new_v4());
         let instance = Instance { id, resource: format!("heyaira:{id}"), pin_key };
@@ -67,7 +70,7 @@ impl Home {
         });
         let deadline = Instant::now() + Duration::from_secs(10);
         service.store.write(deadline, create).await.expect("an instance");
-        let mut home = Self { folder, service, write_context: String::new() };
+        let mut home = Self { service, database, folder, write_context: String::new() };
         home.administer("project_create", json!({"project": "demo"})).await;
         home.administer("project_create", json!({"project": "other"})).await;
         let profile = home.administer("profile_show", json!({"project": "demo"})).await;
@@ -103,17 +106,18 @@ impl Home {
         Box::new(move || Ok(open.clone()))
     }
 
-    /// Closes the database; answers its folder and an opener that opens it again.
-    pub fn reopening(self) -> (tempfile::TempDir, Opener) {
-        let folder = self.folder;
-        let path = folder.path().join("heyaira.db");
+    /// Closes the database; answers it with its folder, and an opener that opens it again.
+    pub fn reopening(self) -> (Arc<TestDatabase>, tempfile::TempDir, Opener) {
+        let Self { database, folder, .. } = self;
+        let database = Arc::new(database);
+        let again = Arc::clone(&database);
         let opener = move || {
-            let service = service(&path);
+            let service = service(&again);
             let pinned = Ok(Pinned { project: "demo".to_owned(), instance: None });
             let connection = Connection::new(pinned, "local".to_owned(), Role::Write, Door::Stdio, &Random);
             Ok(Open { service, connection: Arc::new(connection) })
         };
-        (folder, Box::new(opener))
+        (database, folder, Box::new(opener))
     }
 
     /// A server of all operations, in an empty environment.
@@ -127,9 +131,9 @@ impl Home {
     }
 }
 
-fn service(path: &Path) -> Service {
+fn service(database: &TestDatabase) -> Service {
     Service {
-        store: Store::open(&Database::File(path.to_owned()), true).expect("a database"),
+        store: database.open(),
         clock: Arc::new(Ticking(AtomicI64::new(1_790_000_000_000_000))),
         ids: Arc::new(Random),
         deadline: Duration::from_secs(10),

@@ -82,7 +82,7 @@ fn it_leaves_with_its_input_and_leaves_one_closed_file() {
         let since = Instant::now();
         drop(process.child.stdin.take());
         assert_eq!(process.left(since), "");
-        assert!(!place.database().with_extension("db-wal").exists(), "round {round}");
+        assert!(place.database.is_closed(), "round {round}");
     }
 }
 
@@ -137,9 +137,7 @@ fn it_leaves_at_a_signal_though_a_write_waits_for_another_process() {
     let mut process = Process::start(&place);
     process.shake_hands();
     outcome(&process.ask(&call(1, "server_identity", &json!({})))).expect("an identity");
-    let lock = place.database().with_extension("db-lock");
-    let lock = std::fs::File::options().write(true).open(lock).expect("a lock");
-    lock.lock().expect("the lock is free");
+    let hold = place.database.hold_writers();
     let task = json!({"write_context": place.write_context, "title": "Never", "summary": "New."});
     process.send(&call(2, "task_create", &task));
     // Answered after the write was read, and so while it waits.
@@ -147,7 +145,7 @@ fn it_leaves_at_a_signal_though_a_write_waits_for_another_process() {
     let since = Instant::now();
     process.signal("TERM");
     process.left(since);
-    lock.unlock().expect("the lock is ours");
+    drop(hold);
     assert_eq!(place.ask(&["task", "list"])["total"], json!(0));
 }
 
@@ -199,7 +197,7 @@ fn rw_035_standard_output_carries_nothing_but_messages_however_much_is_logged() 
 #[test]
 fn a_database_that_is_set_up_later_is_found_by_the_next_call() {
     let place = Place::new();
-    let file = place.database();
+    let file = place.database.file();
     let away = file.with_extension("away");
     std::fs::rename(&file, &away).expect("a database");
     let mut process = Process::start(&place);

@@ -174,18 +174,18 @@ fn a_database_that_was_replaced_is_watched_where_it_is_now() {
     let mut one = Subscriber::start(&place, LEGACY);
     one.subscribe(&uri);
     assert_eq!(place.bare(&["backup", "copy.db"]).code, 0);
-    std::fs::rename(place.folder.path().join("copy.db"), place.database()).expect("restored");
+    std::fs::rename(place.folder.path().join("copy.db"), place.database.file()).expect("restored");
     for ending in ["wal", "shm"] {
-        let _ = std::fs::remove_file(place.database().with_file_name(format!("heyaira.db-{ending}")));
+        let _ = std::fs::remove_file(place.database.file().with_file_name(format!("heyaira.db-{ending}")));
     }
     change(&place, &task, 1);
     one.learns(&uri, 2);
     // A file that is gone is waited for, and the process still leaves in peace.
     let away = place.folder.path().join("away.db");
-    std::fs::rename(place.database(), &away).expect("moved");
+    std::fs::rename(place.database.file(), &away).expect("moved");
     let refused = outcome(&one.ask("tools/call", json!({"name": "task_list", "arguments": {}})));
     assert!(refused.expect_err("no database").starts_with("unavailable: "));
-    std::fs::rename(&away, place.database()).expect("moved back");
+    std::fs::rename(&away, place.database.file()).expect("moved back");
     change(&place, &task, 2);
     one.learns(&uri, 3);
     one.end();
@@ -211,6 +211,6 @@ fn a_subscriber_leaves_in_time_and_leaves_one_closed_file() {
         let since = Instant::now();
         one.end();
         assert!(since.elapsed() < Duration::from_secs(2), "left after {:?}", since.elapsed());
-        assert!(!place.database().with_extension("db-wal").exists(), "round {round}");
+        assert!(place.database.is_closed(), "round {round}");
     }
 }

@@ -84,7 +84,7 @@ impl Transaction {
             Ok(_) => Ok(()),
             Err(failure) if failure.severity == Severity::Lost => {
                 self.abandon();
-                Err(failure.uncertain())
+                Err(Failure::uncertain())
             }
             Err(failure) => {
                 // A transaction that failed is undone by its commit.
