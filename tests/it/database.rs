@@ -38,6 +38,16 @@ impl TestDatabase {
         }
     }
 
+    /// A file, also where the tests run on a server.
+    pub const fn in_file(file: PathBuf) -> Self {
+        Self(Kind::File(file))
+    }
+
+    /// At that path, where nobody made it yet; on a server, where one is named, without any schema.
+    pub fn nothing(file: PathBuf) -> Self {
+        server().map_or(Self(Kind::File(file)), |server| Self::on(server, "template0"))
+    }
+
     fn on(server: &str, template: &str) -> Self {
         let name = format!("test_{}", Uuid::new_v4().simple());
         // The usual strategy takes twice the time: it writes the whole template to the log.
@@ -73,7 +83,9 @@ impl TestDatabase {
         match &self.0 {
             Kind::File(file) => file.with_extension("db-wal").exists(),
             Kind::Server { name, .. } => {
-                let sql = format!("select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'");
+                let sql = format!(
+                    "select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'"
+                );
                 on_thread(|| Session::new(server().expect("it was there")).rows(&sql)) > 0
             }
         }

@@ -1,10 +1,9 @@
 //! What is read from the target is what was read from the source, and everybody goes on there.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use super::{at, must_move, rows, server_at, target};
+use super::{Scene, number};
+use crate::database::TestDatabase;
 use crate::http::served::{Served, token};
 use crate::program::{Place, with_profile};
 
@@ -79,7 +78,7 @@ fn timeless(mut answer: Value) -> Value {
 }
 
 /// The answers of all that can be read.
-fn answers(place: &Place, database: &Path, tasks: &[String]) -> Vec<(String, Value)> {
+fn answers(scene: &Scene, database: &TestDatabase, tasks: &[String]) -> Vec<(String, Value)> {
     let mut asked: Vec<Vec<&str>> = vec![
         vec!["identity"],
         vec!["project", "list"],
@@ -103,51 +102,73 @@ fn answers(place: &Place, database: &Path, tasks: &[String]) -> Vec<(String, Val
         asked.push(vec!["task", "history", task]);
     }
     let answer = |words: Vec<&str>| {
-        let answer = at(place, database, &[&words[..], &["--project", "ledger", "--json"]].concat());
+        let answer = scene.at(database, &[&words[..], &["--project", "ledger", "--json"]].concat());
         assert_eq!(answer.code, 0, "{words:?}: {answer:?}");
         (words.join(" "), timeless(answer.json()))
     };
     let mut answers: Vec<(String, Value)> = asked.into_iter().map(answer).collect();
-    let profile = at(place, database, &["profile", "ledger", "--json"]).json();
+    let profile = scene.at(database, &["profile", "ledger", "--json"]).json();
     answers.push(("profile".to_owned(), profile["write_context"].clone()));
     answers
 }
 
 #[test]
 fn everything_reads_the_same_afterwards() {
-    let place = Place::new();
-    let tasks = furnish(&place);
-    token(&place, "reader", &["--project", "ledger", "--role", "read"]);
-    token(&place, "revoked", &["--all-projects"]);
+    let scene = Scene::new();
+    let place = &scene.place;
+    let tasks = furnish(place);
+    token(place, "reader", &["--project", "ledger", "--role", "read"]);
+    token(place, "revoked", &["--all-projects"]);
     assert_eq!(place.bare(&["token", "revoke", "revoked"]).code, 0);
-    let before = answers(&place, &place.database(), &tasks);
-    let told = must_move(&place);
+    let before = answers(&scene, scene.source(), &tasks);
+    let told = scene.must_move();
     let counted = |name: &str| {
         let tables = told["tables"].as_array().expect("tables");
         tables.iter().find(|table| table["table"] == name).unwrap_or_else(|| panic!("no {name}"))["rows"].clone()
     };
-    assert_eq!(
-        (counted("task"), counted("memory"), counted("message"), counted("token")),
-        (json!(4), json!(3), json!(2), json!(2))
-    );
-    for (old, new) in before.iter().zip(answers(&place, &target(&place), &tasks)) {
+    let counts = ["task", "memory", "message", "token"].map(counted);
+    assert_eq!(counts, [4, 3, 2, 2].map(|count| json!(count)));
+    for (database, what) in [(&scene.target, "the target"), (scene.source(), "the source, as before")] {
+        for (old, new) in before.iter().zip(answers(&scene, database, &tasks)) {
+            assert_eq!(*old, new, "{what}");
+        }
+    }
+    scene.target_is_sound();
+}
+
+/// From a file to a server and back into a file, where the tests run on a server.
+#[test]
+fn there_and_back_again_nothing_has_changed() {
+    let place = Place::on(TestDatabase::in_file);
+    let target = TestDatabase::nothing(place.folder.path().join("there.db"));
+    let tasks = furnish(&place);
+    token(&place, "reader", &["--project", "ledger", "--role", "read"]);
+    let scene = Scene { place, target };
+    let before = answers(&scene, scene.source(), &tasks);
+    let there = scene.must_move();
+    let file = scene.place.folder.path().join("back.db");
+    let back = TestDatabase::in_file(file);
+    let moved = scene.place.bare(&["move", "--json", "--from", scene.target.address(), "--to", back.address()]);
+    assert_eq!(moved.code, 0, "{moved:?}");
+    let told = moved.json();
+    assert_eq!((&told["equal"], &told["tables"]), (&json!(true), &there["tables"]));
+    for (old, new) in before.iter().zip(answers(&scene, &back, &tasks)) {
         assert_eq!(*old, new);
     }
-    for (old, new) in before.iter().zip(answers(&place, &place.database(), &tasks)) {
-        assert_eq!(*old, new, "the source is read as before");
-    }
-    assert_eq!(at(&place, &target(&place), &["verify"]).code, 0);
+    scene.server_at(&back).call("task_create", json!({"title": "t", "summary": "s"})).expect("in use");
+    assert_eq!(scene.at(&back, &["verify"]).code, 0);
 }
 
 #[test]
 fn profiles_tokens_and_keys_go_on_at_the_target() {
-    let place = Place::new();
-    let tasks = furnish(&place);
-    let secret = token(&place, "agent", &["--project", "ledger"]);
-    let revoked = token(&place, "gone", &["--project", "ledger"]);
+    let scene = Scene::new();
+    let place = &scene.place;
+    let tasks = furnish(place);
+    let secret = token(place, "agent", &["--project", "ledger"]);
+    let revoked = token(place, "gone", &["--project", "ledger"]);
     assert_eq!(place.bare(&["token", "revoke", "gone"]).code, 0);
-    must_move(&place);
-    let mut server = server_at(&place, &target(&place));
+    scene.must_move();
+    let mut server = scene.server_at(&scene.target);
     let again = json!({
         "title": "plain 0", "summary": "plain", "tags": ["x", "tag 0"], "priority": 0, "depends_on": [],
         "description": "plain".repeat(40), "completion_criteria": "- [ ] done", "idempotency_key": "key 0",
@@ -157,58 +178,59 @@ fn profiles_tokens_and_keys_go_on_at_the_target() {
     let made = server.call("task_create", json!({"title": "new", "summary": "here"})).expect("the profile is valid");
     let change = json!({"task_id": tasks[0], "expected_version": 3, "summary": "goes on"});
     assert_eq!(server.call("task_update", change).expect("a change")["version"], 4);
-    let told = server.call("memory_add", json!({"kind": "fact", "summary": "water is wet"})).expect("known");
-    assert_eq!(told["existing"], true, "{told}");
+    let known = server.call("memory_add", json!({"kind": "fact", "summary": "water is wet"})).expect("known");
+    assert_eq!(known["existing"], true, "{known}");
+    server.call("memory_add", json!({"kind": "fact", "summary": "fire is hot"})).expect("new");
     drop(server);
-    let keys = rows(&target(&place), "select max(task_key), count(*) from task");
-    assert_eq!(keys[0][0], keys[0][1], "a new key comes behind all that were moved: {made}");
+    let behind = "select max(task_key) - count(*) from task";
+    assert_eq!(number(&scene.target, behind), 0, "a new key comes behind all that were moved: {made}");
+    assert_eq!(scene.at(&scene.target, &["project", "create", "another"]).code, 0);
+    assert_eq!(scene.at(&scene.target, &["token", "create", "another", "--all-projects"]).code, 0);
     let mut command = place.command();
-    command.env("HEYAIRA_DATABASE", target(&place)).args(["serve", "--listen", "127.0.0.1:0", "--json"]);
+    command.env("HEYAIRA_DATABASE", scene.target.address()).args(["serve", "--listen", "127.0.0.1:0", "--json"]);
     let served = Served::run(command);
     assert_eq!(served.client_with(&secret).api("task_list", &json!({})).status, 200);
     assert_eq!(served.client_with(&revoked).api("task_list", &json!({})).status, 401);
-    assert_eq!(at(&place, &target(&place), &["verify"]).code, 0);
+    scene.target_is_sound();
 }
 
 #[test]
 fn a_dry_run_tells_and_changes_nothing() {
-    let place = Place::new();
-    furnish(&place);
-    let told = super::moved(&place, &["--to", super::TARGET, "--dry-run"]).json();
+    let scene = Scene::new();
+    furnish(&scene.place);
+    let dry = || scene.run(&["--to", scene.target.address(), "--dry-run"]).json();
+    let told = dry();
     assert_eq!((&told["moved"], told["rows"].as_u64() > Some(20)), (&json!(false), true), "{told}");
-    assert!(!target(&place).exists());
-    place.task("still written here");
-    must_move(&place);
-    let told = super::moved(&place, &["--to", super::TARGET, "--dry-run"]).json();
-    assert!(told["state"].as_str().expect("a state").starts_with("finished"), "{told}");
+    assert_eq!(super::state(&scene.target), "empty");
+    scene.place.task("still written here");
+    scene.must_move();
+    assert!(dry()["state"].as_str().expect("a state").starts_with("finished"));
 }
 
 #[test]
 fn a_finished_move_says_so_and_proves_again() {
-    let place = super::place_with(5);
-    let first = must_move(&place);
-    let again = must_move(&place);
+    let scene = Scene::new().with(5);
+    let first = scene.must_move();
+    let again = scene.must_move();
     assert_eq!((&first["finished_before"], &again["finished_before"]), (&json!(false), &json!(true)));
     assert_eq!(first["tables"], again["tables"]);
-    server_at(&place, &target(&place)).call("task_create", json!({"title": "t", "summary": "s"})).expect("in use");
-    let after = super::move_to_target(&place).json();
+    scene.server_at(&scene.target).call("task_create", json!({"title": "t", "summary": "s"})).expect("in use");
+    let after = scene.run_to_target().json();
     assert_eq!((&after["moved"], &after["equal"]), (&json!(true), &json!(false)), "{after}");
     assert!(after["differing"].as_array().expect("names").contains(&json!("task")), "{after}");
 }
 
 #[test]
 fn a_move_back_goes_into_a_new_database() {
-    let place = super::place_with(3);
-    let first = must_move(&place);
-    let (from, back) = (target(&place), place.folder.path().join("back.db"));
-    let words = |to: &Path| {
-        let (from, to) = (from.display().to_string(), to.display().to_string());
-        place.bare(&["move", "--json", "--from", &from, "--to", &to])
+    let scene = Scene::new().with(3);
+    let first = scene.must_move();
+    let back = TestDatabase::nothing(scene.place.folder.path().join("back.db"));
+    let to = |to: &TestDatabase| {
+        scene.place.bare(&["move", "--json", "--from", scene.target.address(), "--to", to.address()])
     };
-    let into_old = words(&place.database());
+    let into_old = to(scene.source());
     assert_eq!((into_old.code, into_old.json()["error"]["code"].as_str()), (2, Some("not_allowed")), "{into_old:?}");
-    let told = words(&back).json();
-    assert_eq!(told["tables"], first["tables"]);
-    server_at(&place, &back).call("task_create", json!({"title": "t", "summary": "s"})).expect("in use");
-    assert_eq!(at(&place, &back, &["verify"]).code, 0);
+    assert_eq!(to(&back).json()["tables"], first["tables"]);
+    scene.server_at(&back).call("task_create", json!({"title": "t", "summary": "s"})).expect("in use");
+    assert_eq!(scene.at(&back, &["verify"]).code, 0);
 }

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::{PATIENCE, TARGET, must_move, rows, target};
+use super::{PATIENCE, Scene, rows, shown};
 use crate::http::served::{Served, Way};
-use crate::program::{Agent, Place};
+use crate::program::Agent;
 
 /// Writes until it is refused for the move; answers the ids of the tasks that were acknowledged, and the refusal.
 fn write(mut agent: Box<dyn Agent>, written: &AtomicUsize) -> (Vec<String>, String) {
@@ -17,7 +17,7 @@ fn write(mut agent: Box<dyn Agent>, written: &AtomicUsize) -> (Vec<String>, Stri
     loop {
         assert!(Instant::now() < until, "never refused");
         match agent.call("task_create", json!({"title": "t", "summary": "written while it is moved"})) {
-            Ok(made) => acknowledged.push(made["task_id"].as_str().expect("an id").replace('-', "")),
+            Ok(made) => acknowledged.push(made["task_id"].as_str().expect("an id").to_owned()),
             Err(refused) => {
                 agent.call("task_list", json!({})).expect("reads go on");
                 return (acknowledged, refused);
@@ -29,11 +29,13 @@ fn write(mut agent: Box<dyn Agent>, written: &AtomicUsize) -> (Vec<String>, Stri
 
 #[test]
 fn no_acknowledged_write_is_lost() {
-    let place = Place::new();
-    let served = Served::open(&place);
+    let scene = Scene::new();
+    let place = &scene.place;
+    let served = [Served::open(place), Served::open(place)];
     let mut agents: Vec<Box<dyn Agent>> = vec![Box::new(place.server()), Box::new(place.server())];
-    for way in [Way::Mcp, Way::Plain, Way::Plain] {
-        agents.push(Box::new(served.agent(&place, way)));
+    for (server, way) in served.iter().cycle().zip([Way::Mcp, Way::Plain, Way::Plain, Way::Mcp, Way::Plain, Way::Plain])
+    {
+        agents.push(Box::new(server.agent(place, way)));
     }
     let written = AtomicUsize::new(0);
     let told = thread::scope(|scope| {
@@ -43,24 +45,22 @@ fn no_acknowledged_write_is_lost() {
             assert!(Instant::now() < until, "too little is written");
             thread::yield_now();
         }
-        must_move(&place);
+        scene.must_move();
         writers.into_iter().map(|writer| writer.join().expect("no panic")).collect::<Vec<_>>()
     });
-    let there: BTreeSet<String> = rows(&target(&place), "select lower(hex(task_id)) from task")
-        .into_iter()
-        .map(|mut row| row.remove(0))
-        .collect();
+    let ids = rows(&scene.target, "select task_id from task", |row| row.uuid(0));
+    let there: BTreeSet<String> = ids.into_iter().map(|id| id.to_string()).collect();
     let mut acknowledged = 0;
     for (ids, refused) in told {
         assert!(refused.starts_with("unavailable: ") && refused.contains("moved to"), "{refused}");
-        assert!(refused.contains(TARGET) && refused.contains("Nothing was written"), "{refused}");
+        assert!(refused.contains(&shown(&scene.target)) && refused.contains("Nothing was written"), "{refused}");
         for id in ids {
             acknowledged += 1;
             assert!(there.contains(&id), "{id} was acknowledged and is not in the target");
         }
     }
     assert_eq!(acknowledged, there.len());
-    let mut late = served.agent(&place, Way::Mcp);
+    let mut late = served[0].agent(place, Way::Mcp);
     let refused = late.call("task_create", json!({"title": "late", "summary": "s"})).expect_err("read-only for ever");
     assert!(refused.contains("it was moved to"), "{refused}");
 }
