@@ -32,6 +32,7 @@ mod replaced;
 mod resume;
 mod retry;
 mod search;
+mod side_by_side;
 mod sizes;
 mod takeover;
 mod task;
