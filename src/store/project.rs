@@ -8,10 +8,12 @@ use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
 use crate::store::backend::Transaction;
 use crate::store::cell::Row;
+use crate::store::migration;
 
 const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p.stale_hours, p.archived_at";
 
-/// The instance, and the project of that slug if it exists.
+/// The instance, and the project of that slug if it exists. Refused once a newer program has changed the schema in a way
+/// that this one must not work with: every call begins here.
 pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Result<(Instance, Option<Project>)> {
     let (instance, project, _) = identity_and_standing(transaction, slug).await?;
     Ok((instance, project))
@@ -23,7 +25,8 @@ pub async fn identity_and_standing(
     slug: Option<&str>,
 ) -> Result<(Instance, Option<Project>, Standing)> {
     let sql = format!(
-        "select i.instance_id, i.resource, i.pin_key, i.state, i.other_end, {COLUMNS} \
+        "select i.instance_id, i.resource, i.pin_key, (select max(serves_from) from migration), i.state, i.other_end, \
+         {COLUMNS} \
          from instance i left join project p on p.slug = ?1"
     );
     let row = transaction.row(&sql, &[slug.into()]).await?;
@@ -35,10 +38,11 @@ pub async fn identity_and_standing(
         )
     })?;
     let instance = Instance { id: row.uuid(0)?, resource: row.text(1)?, pin_key: row.bytes(2)?.to_vec() };
-    let standing = standing(&mut row, 3)?;
+    migration::check_served(row.integer(3)?)?;
+    let standing = standing(&mut row, 4)?;
     standing.check_readable()?;
-    let is_known = row.maybe_integer(5)?.is_some();
-    let project = is_known.then(|| project(row, 5)).transpose()?;
+    let is_known = row.maybe_integer(6)?.is_some();
+    let project = is_known.then(|| project(row, 6)).transpose()?;
     Ok((instance, project, standing))
 }
 

@@ -7,6 +7,7 @@ use std::sync::{OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use heyaira::error::Result;
 use heyaira::store::backend::{Database, Store};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
@@ -44,7 +45,7 @@ impl TestDatabase {
     }
 
     /// At that path, where nobody made it yet; on a server, where one is named, without any schema.
-    pub fn nothing(file: PathBuf) -> Self {
+    pub fn empty(file: PathBuf) -> Self {
         server().map_or(Self(Kind::File(file)), |server| Self::on(server, "template0"))
     }
 
@@ -65,8 +66,12 @@ impl TestDatabase {
 
     /// Opens it.
     pub fn open(&self) -> Store {
-        let database = Database::of(self.address()).expect("an address");
-        Store::open(&database, true).expect("a database that opens")
+        self.opened().expect("a database that opens")
+    }
+
+    /// Opens it, if it lets itself be opened.
+    pub fn opened(&self) -> Result<Store> {
+        Store::open(&Database::of(self.address()).expect("an address"), true)
     }
 
     /// The file, for tests that are about it.

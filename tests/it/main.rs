@@ -40,4 +40,5 @@ mod texts;
 mod tidy;
 mod token;
 mod transfer;
+mod upgrade;
 mod verify;

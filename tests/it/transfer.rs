@@ -30,7 +30,7 @@ impl Scene {
     /// Both on a server, where the tests run on one.
     fn new() -> Self {
         let place = Place::new();
-        let target = TestDatabase::nothing(place.folder.path().join("moved.db"));
+        let target = TestDatabase::empty(place.folder.path().join("moved.db"));
         Self { place, target }
     }
 

@@ -43,11 +43,26 @@ const PAUSE_MAX: Duration = Duration::from_millis(64);
 /// How long opening waits for another server that is setting the same database up.
 const OPENING: Duration = Duration::from_mins(1);
 
-/// Runs at the start of every transaction, with what the transaction may do before it and its time behind it.
-fn begin(writes: bool, deadline: Instant) -> String {
-    let access = if writes { "read write" } else { "read only" };
-    let left = deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
-    format!("begin isolation level repeatable read, {access}; set local statement_timeout = {left}")
+/// What a transaction is for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Read,
+    Write,
+    /// Setting up: it waits for its turn, and must then see what those before it did.
+    SetUp,
+}
+
+impl Purpose {
+    /// What is run at the start of a transaction that must end by then.
+    fn begin(self, deadline: Instant) -> String {
+        let modes = match self {
+            Self::Read => "repeatable read, read only",
+            Self::Write => "repeatable read, read write",
+            Self::SetUp => "read committed, read write",
+        };
+        let left = deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
+        format!("begin isolation level {modes}; set local statement_timeout = {left}")
+    }
 }
 
 /// The database. Cheap to clone.
@@ -252,7 +267,7 @@ impl Inner {
                 return Ok(());
             }
         };
-        let mut transaction = Transaction::begin(client, begin(false, deadline));
+        let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
         let answer = self.run(deadline, &mut transaction, work).await;
         let _ = tell.send(answer.map_err(|failure| failure.refusal));
         transaction.roll_back().await;
@@ -263,7 +278,7 @@ impl Inner {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            match self.attempt(deadline, work).await {
+            match self.attempt(Purpose::Write, deadline, work).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) if failure.severity != Severity::Again => return Err(failure.refusal),
                 Err(_) if attempt == ATTEMPTS || Instant::now() >= deadline => {
@@ -275,9 +290,14 @@ impl Inner {
     }
 
     /// One transaction, from its begin to its commit.
-    async fn attempt<T: Send>(&self, deadline: Instant, work: &mut impl Work<T>) -> Result<T, Failure> {
+    async fn attempt<T: Send>(
+        &self,
+        purpose: Purpose,
+        deadline: Instant,
+        work: &mut impl Work<T>,
+    ) -> Result<T, Failure> {
         let client = self.connection(deadline).await?;
-        let mut transaction = Transaction::begin(client, begin(true, deadline));
+        let mut transaction = Transaction::begin(client, purpose.begin(deadline));
         let answer = match self.run(deadline, &mut transaction, work).await {
             Ok(answer) => answer,
             Err(failure) => {
@@ -318,7 +338,7 @@ impl Inner {
         let deadline = Instant::now() + OPENING;
         let found = {
             let client = self.connection(deadline).await.map_err(|failure| failure.refusal)?;
-            let mut transaction = Transaction::begin(client, begin(false, deadline));
+            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
             let found = migration::found(&mut transaction).await;
             transaction.roll_back().await;
             found?
@@ -340,7 +360,7 @@ impl Inner {
                 migration::apply(transaction, found).await
             })
         });
-        self.write(deadline, &mut apply).await
+        self.attempt(Purpose::SetUp, deadline, &mut apply).await.map_err(|failure| failure.refusal)
     }
 }
 

@@ -140,7 +140,7 @@ fn everything_reads_the_same_afterwards() {
 #[test]
 fn there_and_back_again_nothing_has_changed() {
     let place = Place::on(TestDatabase::in_file);
-    let target = TestDatabase::nothing(place.folder.path().join("there.db"));
+    let target = TestDatabase::empty(place.folder.path().join("there.db"));
     let tasks = furnish(&place);
     token(&place, "reader", &["--project", "ledger", "--role", "read"]);
     let scene = Scene { place, target };
@@ -224,7 +224,7 @@ fn a_finished_move_says_so_and_proves_again() {
 fn a_move_back_goes_into_a_new_database() {
     let scene = Scene::new().with(3);
     let first = scene.must_move();
-    let back = TestDatabase::nothing(scene.place.folder.path().join("back.db"));
+    let back = TestDatabase::empty(scene.place.folder.path().join("back.db"));
     let to = |to: &TestDatabase| {
         scene.place.bare(&["move", "--json", "--from", scene.target.address(), "--to", to.address()])
     };

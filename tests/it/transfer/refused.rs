@@ -42,7 +42,7 @@ fn a_target_that_holds_anything_else_is_refused_untouched() {
     other.must_move();
     other.target.damage("update instance set state = 'arriving'");
     is_refused(&scene, other.target.address());
-    let note = TestDatabase::nothing(folder.join("note.db"));
+    let note = TestDatabase::empty(folder.join("note.db"));
     note.damage("create table note (text text)");
     is_refused(&scene, note.address());
     scene.must_move();
