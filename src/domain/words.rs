@@ -19,6 +19,10 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// The longest word, in characters. No database has words of any length in its index; a longer one is cut, and is then
+/// the phrase of its parts in a text as well as in a query.
+const WORD_MAX: usize = 256;
+
 /// Calls `take` with each word, until it answers false.
 pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
     let mut word = String::new();
@@ -37,12 +41,24 @@ pub fn each_word(text: &str, mut take: impl FnMut(&str) -> bool) {
                 return;
             }
         } else if character.is_alphanumeric() || (!word.is_empty() && is_kept_mark(character)) {
+            if is_full(&word) && !end(&mut word) {
+                return;
+            }
             word.push(character);
         } else if !is_dropped_mark(character) && !end(&mut word) {
             return;
         }
     }
     end(&mut word);
+}
+
+fn is_full(word: &str) -> bool {
+    word.len() >= WORD_MAX && word.chars().count() == WORD_MAX
+}
+
+/// True for a word of a script that is written without spaces: then it is one character.
+pub fn stands_alone(word: &str) -> bool {
+    word.starts_with(is_unspaced)
 }
 
 /// The text with every letter in one code point and in its plain width.

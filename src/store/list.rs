@@ -10,8 +10,9 @@ use crate::domain::words::Query;
 use crate::error::{Refusal, Result};
 use crate::store::backend::Transaction;
 use crate::store::cell::{Cell, Row};
+use crate::store::project;
+use crate::store::search::{Condition, Search};
 use crate::store::task::from_json;
-use crate::store::{project, search};
 
 /// Totals are exact up to here.
 pub const TOTAL_EXACT: i64 = 1_000;
@@ -131,7 +132,7 @@ enum Share {
 
 /// The filters that no index has in the order of an answer.
 struct Ways {
-    query: Option<Query>,
+    search: Option<Search>,
     words: Share,
     tag: Share,
 }
@@ -140,12 +141,13 @@ impl Ways {
     /// `None` if a query holds no word: then nothing matches.
     async fn of(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<Option<Self>> {
         let query = filter.query.as_deref().map(Query::of);
-        let (query, words) = match query {
+        let (search, words) = match query {
             None => (None, Share::All),
             Some(None) => return Ok(None),
             Some(Some(query)) => {
-                let many = search::is_frequent(transaction, project_id, &query, SAMPLE, FAR).await?;
-                (Some(query), if many { Share::Many } else { Share::Few })
+                let search = Search::of(transaction, project_id, query).await?;
+                let many = search.is_frequent(transaction, SAMPLE, FAR).await?;
+                (Some(search), if many { Share::Many } else { Share::Few })
             }
         };
         let tag = match &filter.tag {
@@ -153,7 +155,7 @@ impl Ways {
             Some(tag) if tagged(transaction, project_id, tag).await? > TOTAL_EXACT => Share::Many,
             Some(_) => Share::Few,
         };
-        Ok(Some(Self { query, words, tag }))
+        Ok(Some(Self { search, words, tag }))
     }
 }
 
@@ -179,6 +181,16 @@ impl Statement {
     fn add(&mut self, condition: &str, value: impl Into<Cell>) {
         let place = self.place(value);
         self.conditions.push(format!("{condition} ?{place}"));
+    }
+
+    /// Where the place of the next value is.
+    const fn next_place(&self) -> usize {
+        self.values.len() + 1
+    }
+
+    fn meet(&mut self, Condition { sql, values }: Condition) {
+        self.conditions.push(sql);
+        self.values.extend(values);
     }
 
     /// The conditions of a filter, its words aside.
@@ -277,18 +289,16 @@ pub async fn page(
     let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
         return Ok(Vec::new());
     };
-    if let (Some(query), Share::Many) = (&ways.query, ways.words) {
+    if let (Some(search), Share::Many) = (&ways.search, ways.words) {
         let statement = Statement::of(project_id, filter, &ways, false);
         let page = Page { statement, sort, after, limit };
-        if let Some(found) = walk(transaction, page, query).await? {
+        if let Some(found) = walk(transaction, page, search.query()).await? {
             return Ok(found);
         }
     }
-    let mut statement = Statement::of(project_id, filter, &ways, ways.query.is_some());
-    if let Some(query) = &ways.query {
-        let (condition, value) = search::task_condition(project_id, query, statement.values.len() + 1);
-        statement.conditions.push(condition);
-        statement.values.push(value);
+    let mut statement = Statement::of(project_id, filter, &ways, ways.search.is_some());
+    if let Some(search) = &ways.search {
+        statement.meet(search.condition(statement.next_place()));
     }
     let mut rows = Page { statement, sort, after, limit }.rows(transaction, "").await?;
     rows.iter_mut().map(|row| short(row, sort)).collect()
@@ -356,7 +366,7 @@ async fn walk(transaction: &mut Transaction, page: Page<'_>, query: &Query) -> R
     Ok(None)
 }
 
-/// Everything of a walked row that can be found by words, as [`search::index_task`] has it.
+/// Everything of a walked row that can be found by words, as the index of words has it.
 fn texts(row: &mut Row, task: &Short) -> Result<Vec<String>> {
     let mut texts = vec![task.title.clone(), task.summary.clone(), task.handoff_blockers.clone()];
     texts.extend(task.owner.clone());
@@ -376,7 +386,10 @@ pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filt
             (None, Some(tag)) if filter.is_of_any_status() => return tagged(transaction, project_id, tag).await,
             (Some(query), None) if filter.is_of_any_status() => {
                 return match Query::of(query) {
-                    Some(query) => search::count(transaction, project_id, &query, TOTAL_EXACT + 1).await,
+                    Some(query) => {
+                        let search = Search::of(transaction, project_id, query).await?;
+                        search.count(transaction, TOTAL_EXACT + 1).await
+                    }
                     None => Ok(0),
                 };
             }
@@ -386,19 +399,18 @@ pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filt
     let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
         return Ok(0);
     };
-    let statement = Statement::of(project_id, filter, &ways, ways.query.is_some() && ways.words == Share::Few);
-    let Some(query) = &ways.query else {
+    let statement = Statement::of(project_id, filter, &ways, ways.search.is_some() && ways.words == Share::Few);
+    let Some(search) = &ways.search else {
         return statement.count(transaction, "task t").await;
     };
     if ways.words == Share::Many && statement.clone().count(transaction, "task t").await? <= TOTAL_EXACT {
         let page = Page { statement, sort: Sort::Updated, after: None, limit: i64::MAX };
-        let found = walk(transaction, page, query).await?;
+        let found = walk(transaction, page, search.query()).await?;
         return Ok(found.map_or(0, |found| i64::try_from(found.len()).unwrap_or(i64::MAX)));
     }
     let mut statement = Statement::of(project_id, filter, &ways, true);
-    let (from, condition, value) = search::task_stream(project_id, query, statement.values.len() + 1);
-    statement.conditions.push(condition);
-    statement.values.push(value);
+    let (from, condition) = search.stream(statement.next_place());
+    statement.meet(condition);
     statement.count(transaction, from).await
 }
 

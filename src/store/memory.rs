@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::domain::memory::Memory;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Dialect, Transaction};
 use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::task::{from_json, to_json};
@@ -138,7 +138,7 @@ struct Statement {
 }
 
 impl Statement {
-    fn of(project_id: i64, filter: &Filter) -> Option<Self> {
+    fn of(dialect: Dialect, project_id: i64, filter: &Filter) -> Option<Self> {
         let mut conditions = vec!["m.project_id = ?1".to_owned()];
         let mut values: Vec<Cell> = vec![project_id.into()];
         let mut add = |condition: &str, value: Option<Cell>| {
@@ -158,9 +158,9 @@ impl Statement {
             conditions.push("m.superseded_by is null".to_owned());
         }
         if let Some(query) = &filter.query {
-            let (condition, value) = search::memory_condition(project_id, query, values.len() + 1)?;
-            values.push(value);
-            conditions.push(condition);
+            let found = search::memory_condition(dialect, project_id, query, values.len() + 1)?;
+            values.extend(found.values);
+            conditions.push(found.sql);
         }
         Some(Self { conditions, values })
     }
@@ -174,7 +174,7 @@ pub async fn page(
     after: Option<i64>,
     limit: i64,
 ) -> Result<Vec<Memory>> {
-    let Some(mut statement) = Statement::of(project_id, filter) else {
+    let Some(mut statement) = Statement::of(transaction.dialect(), project_id, filter) else {
         return Ok(Vec::new());
     };
     if let Some(memory_key) = after {
@@ -193,7 +193,7 @@ pub async fn page(
 
 /// How many memories match, counted no further than `most`.
 pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter, most: i64) -> Result<i64> {
-    let Some(mut statement) = Statement::of(project_id, filter) else {
+    let Some(mut statement) = Statement::of(transaction.dialect(), project_id, filter) else {
         return Ok(0);
     };
     statement.values.push(most.into());

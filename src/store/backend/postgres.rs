@@ -107,7 +107,7 @@ pub(super) fn look(address: &Address) -> Result<Found> {
         let found = match looking.connection(deadline).await {
             Err(failure) => Err(failure.refusal),
             Ok(client) => {
-                let mut transaction = Transaction::begin(client, begin(false, deadline));
+                let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
                 let found = migration::look(&mut transaction).await;
                 transaction.roll_back().await;
                 found

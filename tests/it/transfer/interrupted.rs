@@ -88,8 +88,7 @@ fn an_abandoned_move_leaves_the_source_in_use_and_the_target_empty() {
     assert_eq!(refused.code, 7, "{refused:?}");
     let elsewhere = scene.run(&["--abandon", "--to", "elsewhere.db"]);
     assert_eq!(elsewhere.code, 2, "{elsewhere:?}");
-    // The target is known without being named, and where no password is needed so is the way to it.
-    let told = scene.run(&["--abandon"]);
+    let told = scene.run(&["--abandon", "--to", scene.target.address()]);
     assert_eq!((told.code, &told.json()["abandoned"]), (0, &json!(true)), "{told:?}");
     assert_eq!(state(&scene.target), "empty");
     scene.place.task("written here again");
@@ -143,6 +142,17 @@ fn a_copy_that_differs_is_never_in_use() {
     assert_eq!(refused.json()["error"]["code"], "damaged", "{refused:?}");
     assert!(refused.out.contains("differs from the source in task"), "{refused:?}");
     assert_eq!(scene.at(&scene.target, &["task", "list", "--project", "ledger"]).code, 7);
-    assert_eq!(scene.run(&["--abandon"]).code, 0);
+    assert_eq!(scene.run(&["--abandon", "--to", scene.target.address()]).code, 0);
     scene.must_move();
+}
+
+/// A file needs no password: where the move goes is known.
+#[test]
+fn a_move_into_a_file_is_abandoned_without_naming_it() {
+    let scene = Scene::in_files().with(10);
+    assert!(kill_after(&scene, 4));
+    let told = scene.run(&["--abandon"]);
+    assert_eq!((told.code, &told.json()["was_bound_for"]), (0, &json!(super::shown(&scene.target))), "{told:?}");
+    scene.place.task("written here again");
+    assert_eq!(state(&scene.target), "empty");
 }
