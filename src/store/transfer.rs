@@ -229,7 +229,11 @@ async fn carry(
     }
     continue_keys(target, run).await?;
     let tables = sums(source, target, told).await?;
-    let differing: Vec<&str> = tables.iter().filter(|(_, one, other)| one != other).map(|(name, ..)| *name).collect();
+    let mut differing: Vec<&str> =
+        tables.iter().filter(|(_, one, other)| one != other).map(|(name, ..)| *name).collect();
+    if target.store.read(deadline(), work(|transaction| Box::pin(search::missing(transaction)))).await? != 0 {
+        differing.push("the index of words");
+    }
     if !differing.is_empty() {
         return Err(Refusal::new(
             Code::Damaged,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::{PATIENCE, Scene, rows, shown};
+use super::{PATIENCE, Scene, number, rows, shown, state};
 use crate::http::served::{Served, Way};
 use crate::program::Agent;
 
@@ -63,4 +63,25 @@ fn no_acknowledged_write_is_lost() {
     let mut late = served[0].agent(place, Way::Mcp);
     let refused = late.call("task_create", json!({"title": "late", "summary": "s"})).expect_err("read-only for ever");
     assert!(refused.contains("it was moved to"), "{refused}");
+}
+
+/// What looked at the source before it was leaving, and writes after that, does not know of it.
+#[test]
+fn a_write_that_had_begun_is_moved_too() {
+    let scene = Scene::new().with(1);
+    let begun = scene.source().begin();
+    let moved = thread::scope(|scope| {
+        let mover = scope.spawn(|| scene.run_to_target());
+        let until = Instant::now() + PATIENCE;
+        while begun.lets_others_write() && state(scene.source()) != "leaving" {
+            assert!(Instant::now() < until, "the move does not begin");
+        }
+        begun.end(
+            "insert into project (slug, name, language, generation, stale_hours, created_at) \
+             values ('late', 'Late', 'en', 1, 24, 0)",
+        );
+        mover.join().expect("no panic")
+    });
+    assert_eq!(moved.code, 0, "{moved:?}");
+    assert_eq!(number(&scene.target, "select count(*) from project where slug = 'late'"), 1);
 }
