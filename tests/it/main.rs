@@ -4,9 +4,11 @@
 
 mod arguments;
 mod bridge;
+mod chaos;
 mod cli;
 mod conflict;
 mod database;
+mod dice;
 mod docs;
 mod durability;
 mod end_to_end;
@@ -17,6 +19,7 @@ mod history;
 mod house;
 mod http;
 mod identity;
+mod linearizable;
 mod list;
 mod lists;
 mod mcp;
@@ -32,6 +35,7 @@ mod replaced;
 mod resume;
 mod retry;
 mod search;
+mod server;
 mod side_by_side;
 mod sizes;
 mod takeover;

@@ -119,15 +119,14 @@ impl Failure {
         }
     }
 
-    /// The same for a commit that was sent: nobody knows whether it happened.
-    pub(super) fn uncertain() -> Self {
-        let refusal = Refusal::new(
-            Code::Unavailable,
-            "the connection to the database was lost while this was being committed: it may be written or not",
+    /// Of a commit that was sent: nobody knows whether it happened.
+    pub(super) fn uncertain(what: &str) -> Self {
+        let refusal = Refusal::uncertain(
+            format!("{what}: it may be written or not"),
             "To find out, call again in 1 second with the same idempotency_key: it is written once. Without a key read \
              first, and write again only if the change is not there.",
         );
-        Self { severity: Severity::Lost, refusal: refusal.with("uncertain", true).with("retry_after_seconds", 1) }
+        Self { severity: Severity::Lost, refusal }
     }
 }
 

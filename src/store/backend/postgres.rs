@@ -305,7 +305,7 @@ impl Inner {
                 return Err(failure);
             }
         };
-        transaction.commit().await?;
+        transaction.commit(deadline + SILENCE).await?;
         self.commits.send_modify(|count| *count = count.wrapping_add(1));
         Ok(answer)
     }

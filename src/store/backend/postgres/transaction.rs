@@ -1,5 +1,7 @@
 //! One transaction on one connection. Must never put a connection back into the pool whose state is not known.
 
+use std::time::Instant;
+
 use deadpool_postgres::Client;
 use futures_util::future::{BoxFuture, FutureExt, join, join_all};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
@@ -73,22 +75,25 @@ impl Transaction {
         }
     }
 
-    /// Sends what waits and the commit in one go; answers once it is on disk.
-    pub(super) async fn commit(mut self) -> Result<(), Failure> {
+    /// Sends what waits and the commit in one go; answers once it is on disk. A server that waits for a standby that is
+    /// gone does so for ever: what has no answer by that time is uncertain.
+    pub(super) async fn commit(mut self, patience: Instant) -> Result<(), Failure> {
         if !self.begun {
             return Ok(());
         }
         self.take_up();
         self.waiting.push(Waiting::Words("commit".to_owned()));
-        match self.send(None).await {
-            Ok(_) => Ok(()),
-            Err(failure) if failure.severity == Severity::Lost => {
+        match tokio::time::timeout_at(patience.into(), self.send(None)).await {
+            Ok(Ok(_)) => Ok(()),
+            // A transaction that failed is undone by its commit.
+            Ok(Err(failure)) if failure.severity != Severity::Lost => Err(failure),
+            Ok(Err(_)) => {
                 self.abandon();
-                Err(Failure::uncertain())
+                Err(Failure::uncertain("the connection to the database was lost while this was being committed"))
             }
-            Err(failure) => {
-                // A transaction that failed is undone by its commit.
-                Err(failure)
+            Err(_) => {
+                self.abandon();
+                Err(Failure::uncertain("the database did not say in time whether this was committed"))
             }
         }
     }
