@@ -91,7 +91,7 @@ impl Place {
         let database = match Database::of(text)? {
             // Whoever reads it later stands in another folder.
             Database::File(path) => Database::File(std::path::absolute(&path).unwrap_or(path)),
-            server => server,
+            server @ Database::Server(_) => server,
         };
         Ok(Self { address: database.to_string(), config: session.config.at(database)? })
     }
