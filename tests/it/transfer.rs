@@ -36,8 +36,8 @@ impl Scene {
 
     /// Both in files, for tests that are about them.
     fn in_files() -> Self {
-        let place = Place::on(TestDatabase::in_file);
-        let target = TestDatabase::in_file(place.folder.path().join("moved.db"));
+        let place = Place::on(TestDatabase::of_file);
+        let target = TestDatabase::of_file(place.folder.path().join("moved.db"));
         Self { place, target }
     }
 
@@ -131,7 +131,7 @@ fn state(database: &TestDatabase) -> String {
 #[test]
 fn no_column_is_left_out() {
     use heyaira::store::transfer::{INSTANCE, TABLES};
-    let place = Place::on(TestDatabase::in_file);
+    let place = Place::on(TestDatabase::of_file);
     let sql = "select m.name, p.name from sqlite_schema m join pragma_table_info(m.name) p where m.type = 'table'";
     let there = rows(&place.database, sql, |mut row| Ok((row.text(0)?, row.text(1)?)));
     let left = |(table, column): &(String, String)| {

@@ -4,23 +4,32 @@
 //! It has a runtime of its own: a call that is dropped goes on to its end there, and the connections live whatever runs
 //! the callers.
 
-use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod};
-use tokio::runtime::Runtime;
+use deadpool::managed::PoolError;
+use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 use tokio::sync::{oneshot, watch};
+use tokio::time::{timeout, timeout_at};
 
 use crate::error::{Code, Refusal, Result};
 use crate::store::backend::address::Address;
-use crate::store::backend::failure::{Failure, Severity, unavailable};
+use crate::store::backend::failure::{Failure, Severity, away, unavailable};
+use crate::store::backend::postgres::changes::News;
+use crate::store::backend::postgres::gate::{Backoff, Gate, some_of};
+use crate::store::backend::postgres::pool::{Client, Manager, Pool};
+use crate::store::backend::postgres::servers::Servers;
 use crate::store::backend::postgres::transaction::Transaction;
-use crate::store::backend::{Driver, Work};
+use crate::store::backend::{Driver, Finding, Work};
 use crate::store::migration::{self, Found};
 
 mod changes;
+mod examine;
+mod gate;
+mod moving;
+mod pool;
+mod servers;
 mod tls;
 mod transaction;
 mod value;
@@ -28,20 +37,21 @@ mod value;
 pub(super) use changes::Changes;
 pub(super) use value::Unfit;
 
-/// How many connections one server has at most.
-const CONNECTIONS: usize = 16;
-/// How many threads look after them.
+/// How many threads look after the connections.
 const THREADS: usize = 2;
-/// How long a server may take to take a connection.
-const CONNECTING: Duration = Duration::from_secs(3);
 /// How long the database may stay silent past a deadline, before the connection is taken for lost.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How much later than that the server gives a commit up. A commit that waits for a standby and is given up is
+/// acknowledged all the same, which must find nobody who takes it for one.
+const LATER: Duration = Duration::from_secs(5);
 /// How often a write that met others is run.
 const ATTEMPTS: u32 = 24;
 /// The longest pause before it is run again.
 const PAUSE_MAX: Duration = Duration::from_millis(64);
 /// How long opening waits for another server that is setting the same database up.
 const OPENING: Duration = Duration::from_mins(1);
+/// How long the end of the process waits until the other servers were told of the last commits.
+const TELLING: Duration = Duration::from_secs(1);
 
 /// What a transaction is for.
 #[derive(Clone, Copy)]
@@ -60,9 +70,25 @@ impl Purpose {
             Self::Write => "repeatable read, read write",
             Self::SetUp => "read committed, read write",
         };
-        let left = deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
-        format!("begin isolation level {modes}; set local statement_timeout = {left}")
+        format!("begin isolation level {modes}; set local statement_timeout = {}", left(deadline))
     }
+}
+
+/// Runs at the end of every write.
+fn commit(deadline: Instant) -> String {
+    format!("set local statement_timeout = {}; commit", left(deadline + SILENCE + LATER))
+}
+
+/// The milliseconds until then; 0 would mean that there is no end.
+fn left(deadline: Instant) -> u128 {
+    deadline.saturating_duration_since(Instant::now()).as_millis().max(1)
+}
+
+/// How often a read asks: one statement needs no transaction around it to see one consistent state.
+#[derive(Clone, Copy)]
+pub(super) enum Asks {
+    Once,
+    Anything,
 }
 
 /// The database. Cheap to clone.
@@ -73,9 +99,12 @@ pub(super) struct Store {
 
 struct Inner {
     pool: Pool,
+    servers: Arc<Servers>,
+    gate: Gate,
+    /// Since when connections are trusted.
+    trusted: watch::Sender<Option<Instant>>,
+    news: Arc<News>,
     runtime: Option<Runtime>,
-    /// How many writes this process committed; what waits for one is woken.
-    commits: watch::Sender<u64>,
     /// True once something was found damaged.
     damaged: AtomicBool,
 }
@@ -100,70 +129,60 @@ pub(super) fn no_file(what: &str, by: &str) -> Refusal {
 /// What is in the database.
 pub(super) fn look(address: &Address) -> Result<Found> {
     let inner = Inner::new(address)?;
-    let (tell, told) = std::sync::mpsc::channel();
     let looking = Arc::clone(&inner);
-    inner.spawn(async move {
+    inner.wait(async move {
         let deadline = Instant::now() + OPENING;
-        let found = match looking.connection(deadline).await {
-            Err(failure) => Err(failure.refusal),
-            Ok(client) => {
-                let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
-                let found = migration::look(&mut transaction).await;
-                transaction.roll_back().await;
-                found
-            }
-        };
-        let _ = tell.send(found);
-    })?;
-    told.recv().map_err(|error| Refusal::internal(&error))?
+        let mut transaction = looking.first(deadline).await?;
+        let found = migration::look(&mut transaction).await;
+        roll_back(transaction).await;
+        found
+    })?
 }
 
 impl Store {
     /// Connects and brings the schema up to date.
     pub(super) fn open(address: &Address, create: bool) -> Result<Self> {
         let inner = Inner::new(address)?;
-        let (tell, told) = std::sync::mpsc::channel();
+        inner.spawn(changes::tell(Arc::clone(&inner.news), inner.pool.clone()))?;
         let opening = Arc::clone(&inner);
-        inner.spawn(async move {
-            let _ = tell.send(opening.bring_up_to_date(create).await);
-        })?;
-        told.recv().map_err(|error| Refusal::internal(&error))??;
+        inner.wait(async move { opening.bring_up_to_date(create).await })??;
         Ok(Self { inner })
-    }
-
-    /// Waits until every transaction of this database has ended that began before this call.
-    pub(super) async fn outlast(&self, deadline: Instant) -> Result<()> {
-        let (tell, told) = oneshot::channel();
-        let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
-            let _ = tell.send(inner.outlast(deadline).await);
-        })?;
-        told.await.unwrap_or_else(|_| Err(broken_off()))
     }
 
     pub(super) fn is_damaged(&self) -> bool {
         self.inner.damaged.load(Ordering::Relaxed)
     }
 
-    /// Lets go of the connections that nobody uses.
+    /// Tells the other servers of the last commits, and lets go of the connections that nobody uses.
     pub(super) fn close(&self) {
+        let news = Arc::clone(&self.inner.news);
+        let _ = self.inner.wait(async move { timeout(TELLING, news.all_told()).await });
         self.inner.pool.close();
     }
 
     pub(super) fn watchers(&self) -> usize {
-        self.inner.commits.receiver_count()
+        self.inner.news.watchers()
     }
 
-    pub(super) fn changes(&self) -> Changes {
-        Changes::new(self.inner.commits.subscribe())
+    pub(super) fn changes(&self) -> Result<Changes> {
+        let (changes, first) = self.inner.news.watch();
+        if first {
+            let (news, servers) = (Arc::clone(&self.inner.news), Arc::clone(&self.inner.servers));
+            self.inner.spawn(changes::listen(news, servers, self.inner.trusted.subscribe()))?;
+        }
+        Ok(changes)
     }
 
-    pub(super) async fn read<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        asks: Asks,
+        mut work: impl Work<T>,
+    ) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
-            let answer = inner.read(deadline, &mut work, tell).await;
-            drop(answer);
+        self.inner.spawn_near(async move {
+            inner.read(deadline, asks, &mut work, tell).await;
         })?;
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
@@ -171,7 +190,7 @@ impl Store {
     pub(super) async fn write<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
+        self.inner.spawn_near(async move {
             let answer = inner.write(deadline, &mut work).await;
             // A caller that is gone lost its answer, not its write.
             let _ = tell.send(answer);
@@ -179,9 +198,28 @@ impl Store {
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
 
-    /// The settings that durability and speed hang on, by name.
-    pub(super) fn settings(&self) -> Result<Vec<(String, String)>> {
-        Ok(Vec::new())
+    /// Waits until every transaction of this database has ended that is open now.
+    pub(super) async fn outlast(&self, deadline: Instant) -> Result<()> {
+        let (tell, told) = oneshot::channel();
+        let inner = Arc::clone(&self.inner);
+        self.inner.spawn(async move {
+            let outlasted = async {
+                let client = inner.connection(deadline).await?;
+                moving::outlast(&client, deadline).await
+            };
+            let _ = tell.send(outlasted.await.map_err(|failure| failure.refusal));
+        })?;
+        told.await.unwrap_or_else(|_| Err(broken_off()))
+    }
+
+    /// What the server is, and how it is set up.
+    pub(super) fn findings(&self) -> Result<Vec<Finding>> {
+        let inner = Arc::clone(&self.inner);
+        self.inner.wait(async move {
+            let client = inner.connection(Instant::now() + OPENING).await.map_err(|failure| failure.refusal)?;
+            let found = examine::findings(&client, inner.pool.status().max_size).await;
+            found.map_err(|error| Failure::of_statement(&error).refusal)
+        })?
     }
 }
 
@@ -191,52 +229,21 @@ fn broken_off() -> Refusal {
 }
 
 impl Inner {
-    /// Nothing is sent yet.
+    /// Nothing is connected yet.
     fn new(address: &Address) -> Result<Arc<Self>> {
-        let mut config = address.config().clone();
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECTING);
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("heyaira");
-        }
-        let manager =
-            Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-        let pool = Pool::builder(manager).max_size(CONNECTIONS).build().map_err(|error| Refusal::internal(&error))?;
+        let servers = Arc::new(Servers::new(address)?);
+        let trusted = watch::Sender::new(None);
+        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
+        let pool = Pool::builder(manager).max_size(address.connections()).build();
+        let pool = pool.map_err(|error| Refusal::internal(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("database")
             .enable_all()
             .build()
             .map_err(|error| Refusal::internal(&error))?;
-        let (commits, damaged) = (watch::Sender::new(0), AtomicBool::new(false));
-        Ok(Arc::new(Self { pool, runtime: Some(runtime), commits, damaged }))
-    }
-
-    /// Each transaction holds a lock on a number of its own from its very begin to its end, which everybody may see.
-    async fn outlast(&self, deadline: Instant) -> Result<()> {
-        let sql = "select l.virtualtransaction from pg_catalog.pg_locks l \
-            join pg_catalog.pg_stat_activity a on a.pid = l.pid \
-            where l.locktype = 'virtualxid' and l.granted and a.datname = current_database() \
-            and l.pid <> pg_backend_pid() and coalesce(a.backend_type, 'client backend') = 'client backend'";
-        let client = self.connection(deadline).await.map_err(|failure| failure.refusal)?;
-        let mut waited_for: Option<HashSet<String>> = None;
-        loop {
-            let rows = client.query(sql, &[]).await.map_err(|error| Failure::of_statement(&error).refusal)?;
-            let open: HashSet<String> = rows.iter().map(|row| row.get(0)).collect();
-            let left = match &waited_for {
-                None => open,
-                Some(earlier) => earlier.intersection(&open).cloned().collect(),
-            };
-            if left.is_empty() {
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                return Err(unavailable("a transaction on the database server does not end"));
-            }
-            waited_for = Some(left);
-            tokio::time::sleep(PAUSE_MAX).await;
-        }
+        let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
+        Ok(Arc::new(Self { pool, servers, gate, trusted, news, runtime: Some(runtime), damaged }))
     }
 
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
@@ -245,53 +252,116 @@ impl Inner {
         Ok(())
     }
 
-    /// A connection that was idle, or a new one.
-    async fn connection(&self, deadline: Instant) -> Result<Client, Failure> {
-        match tokio::time::timeout_at(deadline.into(), self.pool.get()).await {
+    /// Runs a call where its caller runs, if that is a runtime of several threads: a way to another one and back costs more
+    /// than many a statement. What happens to the caller ends no call there either.
+    fn spawn_near(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        match Handle::try_current() {
+            Ok(near)
+                if near.runtime_flavor() == RuntimeFlavor::MultiThread && std::env::var_os("HEYAIRA_FAR").is_none() =>
+            {
+                near.spawn(future);
+                Ok(())
+            }
+            _ => self.spawn(future),
+        }
+    }
+
+    /// Runs a future to its end there, and blocks until then.
+    fn wait<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Result<T> {
+        let (tell, told) = std::sync::mpsc::channel();
+        self.spawn(async move {
+            let _ = tell.send(future.await);
+        })?;
+        told.recv().map_err(|_| broken_off())
+    }
+
+    /// A connection that was idle, or a new one. At once a refusal while the database is away.
+    async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Client, Failure> {
+        self.gate.pass().map_err(Failure::stays)?;
+        match timeout_at(deadline.into(), self.pool.get()).await {
             Ok(Ok(client)) => Ok(client),
-            Ok(Err(error)) => Err(Failure::of_pool(&error)),
+            Ok(Err(PoolError::Backend(failure))) if failure.severity == Severity::Lost => {
+                self.close_gate(&failure);
+                Err(Failure::stays(away()))
+            }
+            Ok(Err(PoolError::Backend(failure))) => Err(failure),
+            Ok(Err(_)) => Err(Failure::stays(unavailable("the database is closed"))),
             Err(_) => Err(Failure::overdue()),
         }
     }
 
-    async fn read<T: Send>(
-        &self,
-        deadline: Instant,
-        work: &mut impl Work<T>,
-        tell: oneshot::Sender<Result<T>>,
-    ) -> Result<()> {
-        let client = match self.connection(deadline).await {
-            Ok(client) => client,
-            Err(failure) => {
-                let _ = tell.send(Err(failure.refusal));
-                return Ok(());
-            }
-        };
-        let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
-        let answer = self.run(deadline, &mut transaction, work).await;
-        let _ = tell.send(answer.map_err(|failure| failure.refusal));
-        transaction.roll_back().await;
-        Ok(())
+    /// Has all calls refused until a connection stands again.
+    fn close_gate(self: &Arc<Self>, failure: &Failure) {
+        self.distrust();
+        if self.gate.close() {
+            tracing::warn!(why = failure.refusal.message, "the database is away");
+            // Without a runtime there is nobody left to open it for.
+            let _ = self.spawn(reopen(Arc::downgrade(self)));
+        }
     }
 
-    async fn write<T: Send>(&self, deadline: Instant, work: &mut impl Work<T>) -> Result<T> {
-        let mut attempt = 0;
+    /// Has no connection used again that there is now: the server may not be the primary any more.
+    fn distrust(&self) {
+        self.trusted.send_replace(Some(Instant::now()));
+        self.pool.retain(|_, _| false);
+    }
+
+    async fn read<T: Send>(
+        self: &Arc<Self>,
+        deadline: Instant,
+        asks: Asks,
+        work: &mut impl Work<T>,
+        tell: oneshot::Sender<Result<T>>,
+    ) {
+        let mut again = true;
+        loop {
+            let client = match self.connection(deadline).await {
+                Ok(client) => client,
+                Err(failure) => return drop(tell.send(Err(failure.refusal))),
+            };
+            let mut transaction = match asks {
+                Asks::Once => Transaction::bare(client),
+                Asks::Anything => Transaction::begin(client, Purpose::Read.begin(deadline)),
+            };
+            let answer = self.run(deadline, &mut transaction, work).await;
+            if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
+                self.distrust();
+                if std::mem::take(&mut again) && Instant::now() < deadline {
+                    continue;
+                }
+            }
+            // Whoever asked does not wait for the end of the transaction.
+            let _ = tell.send(answer.map_err(|failure| failure.refusal));
+            return roll_back(transaction).await;
+        }
+    }
+
+    async fn write<T: Send>(self: &Arc<Self>, deadline: Instant, work: &mut impl Work<T>) -> Result<T> {
+        let (mut attempt, mut again) = (0, true);
         loop {
             attempt += 1;
-            match self.attempt(Purpose::Write, deadline, work).await {
+            let failure = match self.attempt(Purpose::Write, deadline, work).await {
                 Ok(answer) => return Ok(answer),
-                Err(failure) if failure.severity != Severity::Again => return Err(failure.refusal),
-                Err(_) if attempt == ATTEMPTS || Instant::now() >= deadline => {
-                    return Err(unavailable("others wrote the same at the same time, again and again"));
+                Err(failure) => failure,
+            };
+            let in_time = Instant::now() < deadline;
+            match failure.severity {
+                Severity::Again if attempt < ATTEMPTS && in_time => tokio::time::sleep(pause(attempt)).await,
+                Severity::Again => return Err(unavailable("others wrote the same at the same time, again and again")),
+                // Nothing of it was committed, and another connection may do.
+                Severity::Lost if std::mem::take(&mut again) && in_time => self.distrust(),
+                Severity::Lost | Severity::Uncertain => {
+                    self.distrust();
+                    return Err(failure.refusal);
                 }
-                Err(_) => tokio::time::sleep(pause(attempt)).await,
+                Severity::Stays => return Err(failure.refusal),
             }
         }
     }
 
     /// One transaction, from its begin to its commit.
     async fn attempt<T: Send>(
-        &self,
+        self: &Arc<Self>,
         purpose: Purpose,
         deadline: Instant,
         work: &mut impl Work<T>,
@@ -301,12 +371,12 @@ impl Inner {
         let answer = match self.run(deadline, &mut transaction, work).await {
             Ok(answer) => answer,
             Err(failure) => {
-                transaction.roll_back().await;
+                roll_back(transaction).await;
                 return Err(failure);
             }
         };
-        transaction.commit(deadline + SILENCE).await?;
-        self.commits.send_modify(|count| *count = count.wrapping_add(1));
+        transaction.commit(commit(deadline), deadline + SILENCE).await?;
+        self.news.committed();
         Ok(answer)
     }
 
@@ -319,8 +389,7 @@ impl Inner {
     ) -> Result<T, Failure> {
         // The database itself stops at the deadline; this is for one that says nothing any more.
         let patience = deadline + SILENCE;
-        let outcome = tokio::time::timeout_at(patience.into(), work(transaction as &mut (dyn Driver + 'static))).await;
-        match outcome {
+        match timeout_at(patience.into(), work(transaction as &mut (dyn Driver + 'static))).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(refusal)) => {
                 self.damaged.fetch_or(refusal.code == Code::Damaged, Ordering::Relaxed);
@@ -328,19 +397,28 @@ impl Inner {
             }
             Err(_) => {
                 transaction.abandon();
-                Err(Failure::overdue())
+                Err(Failure::silent())
             }
         }
     }
 
+    /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
+    async fn first(&self, deadline: Instant) -> Result<Transaction> {
+        let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
+        let client = client.map_err(|error| match error {
+            PoolError::Backend(failure) => failure.refusal,
+            _ => unavailable("the database is closed"),
+        })?;
+        Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
+    }
+
     /// Applies missing migrations, one server at a time.
-    async fn bring_up_to_date(&self, create: bool) -> Result<()> {
+    async fn bring_up_to_date(self: &Arc<Self>, create: bool) -> Result<()> {
         let deadline = Instant::now() + OPENING;
         let found = {
-            let client = self.connection(deadline).await.map_err(|failure| failure.refusal)?;
-            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
+            let mut transaction = self.first(deadline).await?;
             let found = migration::found(&mut transaction).await;
-            transaction.roll_back().await;
+            roll_back(transaction).await;
             found?
         };
         if found >= migration::CURRENT {
@@ -364,11 +442,26 @@ impl Inner {
     }
 }
 
+/// Tries until a connection stands, then lets calls through again.
+async fn reopen(inner: Weak<Inner>) {
+    let mut backoff = Backoff::default();
+    loop {
+        tokio::time::sleep(backoff.next()).await;
+        let Some(inner) = inner.upgrade() else { return };
+        if inner.pool.get().await.is_ok() {
+            inner.gate.open();
+            tracing::info!("the database is back");
+            return;
+        }
+    }
+}
+
+/// Undoes what was begun. A server that says nothing undoes it when it finds the connection closed.
+async fn roll_back(transaction: Transaction) {
+    let _ = timeout(SILENCE, transaction.roll_back()).await;
+}
+
 /// Longer with every attempt, and not the same for all who met.
 fn pause(attempt: u32) -> Duration {
-    let most = Duration::from_millis(1 << attempt.min(6)).min(PAUSE_MAX);
-    let mut byte = [0];
-    // Without random bytes all wait the longest time.
-    let share = getrandom::fill(&mut byte).map_or(255, |()| byte[0]);
-    most * u32::from(share) / 255
+    some_of(Duration::from_millis(1 << attempt.min(6)).min(PAUSE_MAX))
 }

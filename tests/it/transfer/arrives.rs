@@ -139,7 +139,7 @@ fn everything_reads_the_same_afterwards() {
 /// From a file to a server and back into a file, where the tests run on a server.
 #[test]
 fn there_and_back_again_nothing_has_changed() {
-    let place = Place::on(TestDatabase::in_file);
+    let place = Place::on(TestDatabase::of_file);
     let target = TestDatabase::empty(place.folder.path().join("there.db"));
     let tasks = furnish(&place);
     token(&place, "reader", &["--project", "ledger", "--role", "read"]);
@@ -147,7 +147,7 @@ fn there_and_back_again_nothing_has_changed() {
     let before = answers(&scene, scene.source(), &tasks);
     let there = scene.must_move();
     let file = scene.place.folder.path().join("back.db");
-    let back = TestDatabase::in_file(file);
+    let back = TestDatabase::of_file(file);
     let moved = scene.place.bare(&["move", "--json", "--from", scene.target.address(), "--to", back.address()]);
     assert_eq!(moved.code, 0, "{moved:?}");
     let told = moved.json();

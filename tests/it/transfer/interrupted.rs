@@ -107,7 +107,7 @@ fn a_target_that_was_given_up_unseen_is_emptied_by_the_next_move() {
     for ending in ["", "-wal", "-shm"] {
         let _ = std::fs::rename(folder.join(format!("moved.db{ending}")), folder.join(format!("away.db{ending}")));
     }
-    let away = TestDatabase::in_file(folder.join("away.db"));
+    let away = TestDatabase::of_file(folder.join("away.db"));
     let refused = scene.run(&["--abandon"]);
     assert!(refused.code == 2 && refused.out.contains("--target-is-gone"), "{refused:?}");
     assert_eq!(scene.run(&["--abandon", "--target-is-gone"]).code, 0);

@@ -32,7 +32,7 @@ fn a_target_that_holds_anything_else_is_refused_untouched() {
     drop(foreign);
     file_is_refused(&scene, &folder.join("text.txt"));
     file_is_refused(&scene, &folder.join("foreign.db"));
-    let fresh = TestDatabase::in_file(folder.join("fresh.db"));
+    let fresh = TestDatabase::of_file(folder.join("fresh.db"));
     assert_eq!(scene.at(&fresh, &["init"]).code, 0);
     file_is_refused(&scene, fresh.file());
     is_refused(&scene, scene.source().address());
@@ -105,11 +105,11 @@ fn a_file_that_was_moved_away_takes_no_backup_and_makes_none_in_use() {
     scene.must_move();
     tells_where_it_went(&scene, &["restore", "before.db", "--same-instance"]);
     assert_eq!(scene.place.bare(&["backup", "after.db"]).code, 0);
-    let same = TestDatabase::in_file(scene.place.folder.path().join("same.db"));
+    let same = TestDatabase::of_file(scene.place.folder.path().join("same.db"));
     assert_eq!(scene.at(&same, &["restore", "after.db", "--same-instance"]).code, 0);
     assert_eq!(scene.at(&same, &["task", "create", "--project", "ledger", "--title", "t"]).code, 7);
     // As another instance it lives where it is put.
-    let anew = TestDatabase::in_file(scene.place.folder.path().join("anew.db"));
+    let anew = TestDatabase::of_file(scene.place.folder.path().join("anew.db"));
     assert_eq!(scene.at(&anew, &["restore", "after.db"]).code, 0);
     assert_eq!(scene.at(&anew, &["task", "create", "--project", "ledger", "--title", "t"]).code, 0);
 }
@@ -151,7 +151,7 @@ fn no_password_is_shown() {
     is_silent(&scene, &again);
     is_silent(&scene, &scene.place.bare(&["task", "create", "--project", "ledger", "--title", "t"]));
     is_silent(&scene, &scene.run(&["--abandon", "--to", to]));
-    let back = TestDatabase::in_file(scene.place.folder.path().join("back.db"));
+    let back = TestDatabase::of_file(scene.place.folder.path().join("back.db"));
     let back = scene.place.bare(&["move", "--from", to, "--to", back.address()]);
     assert_eq!(back.code, 0, "{back:?}");
     is_silent(&scene, &back);
