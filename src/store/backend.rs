@@ -16,7 +16,7 @@ mod failure;
 mod postgres;
 mod sqlite;
 
-pub use address::{Address, Database};
+pub use address::{Address, CONNECTIONS, Database};
 
 /// Which SQL a database speaks, for the few files that must know: full-text search and migrations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl Store {
     pub fn changes(&self) -> Result<Changes> {
         Ok(match &self.backend {
             Backend::Sqlite(store) => Changes(Watching::Sqlite(store.changes()?)),
-            Backend::Postgres(store) => Changes(Watching::Postgres(store.changes())),
+            Backend::Postgres(store) => Changes(Watching::Postgres(store.changes()?)),
         })
     }
 
@@ -174,11 +174,11 @@ impl Store {
         }
     }
 
-    /// The settings that durability and speed hang on, by name.
-    pub fn settings(&self) -> Result<Vec<(String, String)>> {
+    /// What durability and speed hang on: the database's version and settings, each looked at.
+    pub fn findings(&self) -> Result<Vec<Finding>> {
         match &self.backend {
-            Backend::Sqlite(store) => store.settings(),
-            Backend::Postgres(store) => store.settings(),
+            Backend::Sqlite(store) => store.findings(),
+            Backend::Postgres(store) => store.findings(),
         }
     }
 
@@ -206,6 +206,45 @@ impl Store {
             Backend::Sqlite(store) => store.restore(from, prepare),
             Backend::Postgres(_) => Err(postgres::no_file("restored", "pg_restore")),
         }
+    }
+}
+
+/// What a look at one thing found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How it stands with that.
+    pub state: Health,
+    /// What was found, and what to do if it is not well.
+    pub told: String,
+}
+
+/// How it stands with something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Well.
+    Ok,
+    /// It works, and something can be lost or slow.
+    Warning,
+    /// It does not work, or loses what it acknowledges.
+    Failed,
+}
+
+impl Finding {
+    /// All is well.
+    pub fn ok(check: &'static str, told: String) -> Self {
+        Self { check, state: Health::Ok, told }
+    }
+
+    /// It works, and something can be lost or slow.
+    pub fn warning(check: &'static str, told: String) -> Self {
+        Self { check, state: Health::Warning, told }
+    }
+
+    /// It does not work, or loses what it acknowledges.
+    pub fn failed(check: &'static str, told: String) -> Self {
+        Self { check, state: Health::Failed, told }
     }
 }
 

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::program::{Answer, Place};
 
-/// The message that commits, as the driver sends it.
-const COMMIT: &[u8] = b"Q\0\0\0\x0bcommit\0";
+/// The end of the message that commits, as the driver sends it.
+const COMMIT: &[u8] = b"; commit\0";
 /// The server's word that it did.
 const COMMITTED: &[u8] = b"COMMIT\0";
 

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use deadpool_postgres::Client;
 use futures_util::future::{BoxFuture, FutureExt, join, join_all};
 use tokio_postgres::{Error, Statement};
 
 use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
+use crate::store::backend::postgres::pool::Client;
 use crate::store::backend::{Dialect, Driver};
 use crate::store::cell::{Cell, Row};
 
@@ -26,10 +26,12 @@ pub(super) struct Transaction {
     /// What is sent with the next statement, in one go.
     waiting: Vec<Waiting>,
     at_commit: Vec<(&'static str, Vec<Cell>)>,
-    /// True once its begin was sent.
+    /// True from when its begin was sent until its end was answered: then nobody else may have the connection.
     begun: bool,
-    /// What the database's last refusal means for the whole transaction; none while nothing was refused.
-    severity: Option<Severity>,
+    /// True once a statement of it was refused: then nothing of it is to be committed.
+    failed: bool,
+    /// What the database's last refusal means for the whole transaction.
+    severity: Severity,
 }
 
 /// What one statement answered.
@@ -46,13 +48,14 @@ impl Transaction {
             waiting: vec![Waiting::Words(words)],
             at_commit: Vec::new(),
             begun: false,
-            severity: None,
+            failed: false,
+            severity: Severity::Stays,
         }
     }
 
     /// What the database's last refusal means for the transaction.
     pub(super) fn severity(&self) -> Severity {
-        self.severity.unwrap_or(Severity::Stays)
+        self.severity
     }
 
     /// Closes the connection instead of ending the transaction: the server then undoes it.
@@ -64,38 +67,45 @@ impl Transaction {
 
     /// Undoes everything.
     pub(super) async fn roll_back(mut self) {
-        if !self.begun {
+        self.undo().await;
+    }
+
+    async fn undo(&mut self) {
+        if !self.begun || self.severity == Severity::Lost {
             return;
         }
         self.waiting = vec![Waiting::Words("rollback".to_owned())];
-        if self.severity == Some(Severity::Lost) || self.send(None).await.is_err() {
-            self.abandon();
-        }
+        self.begun = self.send(None).await.is_err();
     }
 
-    /// Sends what waits and the commit in one go; answers once it is on disk. A server that waits for a standby that is
-    /// gone does so for ever: what has no answer by that time is uncertain.
-    pub(super) async fn commit(mut self, patience: Instant) -> Result<(), Failure> {
+    /// Sends what waits and the commit's `words` in one go; answers once it is on disk. A server that waits for a standby
+    /// that is gone does so for ever: what has no answer by that time is uncertain.
+    pub(super) async fn commit(mut self, words: String, patience: Instant) -> Result<(), Failure> {
         if !self.begun {
             return Ok(());
         }
-        if let Some(severity) = self.severity {
-            // The server would undo it and call that a success.
-            self.roll_back().await;
-            return Err(Failure { severity, refusal: Refusal::internal(&"a refused statement was passed over") });
+        if self.failed {
+            self.undo().await;
+            // The server would answer the commit as if nothing were wrong, and undo the write.
+            let refusal = Refusal::internal(&"a write went on after one of its statements was refused");
+            return Err(Failure { severity: self.severity, refusal });
         }
         self.take_up();
-        self.waiting.push(Waiting::Words("commit".to_owned()));
+        self.waiting.push(Waiting::Words(words));
         match tokio::time::timeout_at(patience.into(), self.send(None)).await {
-            Ok(Ok(_)) => Ok(()),
-            // A transaction that failed is undone by its commit.
-            Ok(Err(failure)) if failure.severity != Severity::Lost => Err(failure),
-            Ok(Err(_)) => {
-                self.abandon();
+            // An answer may have waited for a process that was held up.
+            Ok(Ok(_)) if Instant::now() <= patience => {
+                self.begun = false;
+                Ok(())
+            }
+            Ok(Err(failure)) if failure.severity == Severity::Lost => {
                 Err(Failure::uncertain("the connection to the database was lost while this was being committed"))
             }
-            Err(_) => {
-                self.abandon();
+            Ok(Err(failure)) => {
+                self.undo().await;
+                Err(failure)
+            }
+            Ok(Ok(_)) | Err(_) => {
                 Err(Failure::uncertain("the database did not say in time whether this was committed"))
             }
         }
@@ -116,7 +126,8 @@ impl Transaction {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 let failure = Failure::of_statement(&error);
-                self.severity = Some(failure.severity);
+                self.severity = failure.severity;
+                self.failed = true;
                 Err(failure)
             }
         }
@@ -125,6 +136,14 @@ impl Transaction {
     async fn ask(&mut self, sql: &str, values: &[Cell], rows: bool) -> Result<Option<Answer>> {
         let sql = numbered(sql);
         self.send(Some((&sql, values, rows))).await.map_err(|failure| failure.refusal)
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if self.begun {
+            self.abandon();
+        }
     }
 }
 
