@@ -84,6 +84,7 @@ if [ "$which_tests" = all ]; then
     step "benchmarks, quick"
     cargo bench --locked --bench table -- --quick
     cargo bench --locked --bench http -- --quick
+    cargo bench --locked --bench team -- --quick
 fi
 
 step "all passed"

@@ -115,6 +115,12 @@ impl Failure {
         Self { severity: Severity::Lost, refusal: unavailable(what) }
     }
 
+    /// A statement was given values that its places do not take; nothing was sent.
+    pub(super) fn unfit(sql: &str) -> Self {
+        let refusal = Refusal::internal(&format!("values that do not fit: {sql}"));
+        Self { severity: Severity::Stays, refusal }
+    }
+
     /// What a statement failed with.
     pub(super) fn of_statement(error: &tokio_postgres::Error) -> Self {
         let Some(found) = error.as_db_error() else {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use deadpool::managed::PoolError;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{timeout, timeout_at};
 
@@ -81,6 +81,13 @@ fn commit(deadline: Instant) -> String {
 /// The milliseconds until then; 0 would mean that there is no end.
 fn left(deadline: Instant) -> u128 {
     deadline.saturating_duration_since(Instant::now()).as_millis().max(1)
+}
+
+/// How often a read asks: one statement needs no transaction around it to see one consistent state.
+#[derive(Clone, Copy)]
+pub(super) enum Asks {
+    Once,
+    Anything,
 }
 
 /// The database. Cheap to clone.
@@ -164,11 +171,16 @@ impl Store {
         Ok(changes)
     }
 
-    pub(super) async fn read<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        asks: Asks,
+        mut work: impl Work<T>,
+    ) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
-            inner.read(deadline, &mut work, tell).await;
+        self.inner.spawn_near(async move {
+            inner.read(deadline, asks, &mut work, tell).await;
         })?;
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
@@ -176,7 +188,7 @@ impl Store {
     pub(super) async fn write<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
+        self.inner.spawn_near(async move {
             let answer = inner.write(deadline, &mut work).await;
             // A caller that is gone lost its answer, not its write.
             let _ = tell.send(answer);
@@ -205,6 +217,20 @@ impl Inner {
         let runtime = self.runtime.as_ref().ok_or_else(|| unavailable("the database is closed"))?;
         runtime.spawn(future);
         Ok(())
+    }
+
+    /// Runs a call where its caller runs, if that is a runtime of several threads: a way to another one and back costs more
+    /// than many a statement. What happens to the caller ends no call there either.
+    fn spawn_near(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        match Handle::try_current() {
+            Ok(near)
+                if near.runtime_flavor() == RuntimeFlavor::MultiThread && std::env::var_os("HEYAIRA_FAR").is_none() =>
+            {
+                near.spawn(future);
+                Ok(())
+            }
+            _ => self.spawn(future),
+        }
     }
 
     /// Runs a future to its end there, and blocks until then.
@@ -250,6 +276,7 @@ impl Inner {
     async fn read<T: Send>(
         self: &Arc<Self>,
         deadline: Instant,
+        asks: Asks,
         work: &mut impl Work<T>,
         tell: oneshot::Sender<Result<T>>,
     ) {
@@ -259,7 +286,10 @@ impl Inner {
                 Ok(client) => client,
                 Err(failure) => return drop(tell.send(Err(failure.refusal))),
             };
-            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
+            let mut transaction = match asks {
+                Asks::Once => Transaction::bare(client),
+                Asks::Anything => Transaction::begin(client, Purpose::Read.begin(deadline)),
+            };
             let answer = self.run(deadline, &mut transaction, work).await;
             if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
                 self.distrust();
