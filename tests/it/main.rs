@@ -35,6 +35,7 @@ mod replaced;
 mod resume;
 mod retry;
 mod search;
+mod servers;
 mod server;
 mod side_by_side;
 mod sizes;
