@@ -25,7 +25,10 @@ fn a_write_at_one_server_is_heard_of_at_the_other_also_after_its_listener_was_lo
     let mut hears = |stream: &Stream| {
         for _ in 0..4 {
             let began = Instant::now();
-            let update = json!({"task_id": task, "expected_version": version, "summary": format!("After {version}.")});
+            let update = json!({
+                "task_id": task, "expected_version": version, "summary": format!("After {version}."),
+                "write_context": place.write_context,
+            });
             let written = writer.api("task_update", &update);
             assert_eq!(written.status, 200, "{written:?}");
             version += 1;

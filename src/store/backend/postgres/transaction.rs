@@ -1,7 +1,5 @@
 //! One transaction on one connection. Must never put a connection back into the pool whose state is not known.
 
-use std::time::Instant;
-
 use futures_util::future::{BoxFuture, FutureExt, join, join_all};
 use tokio_postgres::{Error, Statement};
 
@@ -78,9 +76,9 @@ impl Transaction {
         self.begun = self.send(None).await.is_err();
     }
 
-    /// Sends what waits and the commit's `words` in one go; answers once it is on disk. A server that waits for a standby
-    /// that is gone does so for ever: what has no answer by that time is uncertain.
-    pub(super) async fn commit(mut self, words: String, patience: Instant) -> Result<(), Failure> {
+    /// Sends what waits and the commit in one go; answers once it is on disk. A server that waits for a standby that is
+    /// gone does so for ever.
+    pub(super) async fn commit(mut self) -> Result<(), Failure> {
         if !self.begun {
             return Ok(());
         }
@@ -91,22 +89,15 @@ impl Transaction {
             return Err(Failure { severity: self.severity, refusal });
         }
         self.take_up();
-        self.waiting.push(Waiting::Words(words));
-        match tokio::time::timeout_at(patience.into(), self.send(None)).await {
-            // An answer may have waited for a process that was held up.
-            Ok(Ok(_)) if Instant::now() <= patience => {
-                self.begun = false;
-                Ok(())
-            }
-            Ok(Err(failure)) if failure.severity == Severity::Lost => {
+        self.waiting.push(Waiting::Words("commit".to_owned()));
+        match self.send(None).await {
+            Err(failure) if failure.severity == Severity::Lost => {
                 Err(Failure::uncertain("the connection to the database was lost while this was being committed"))
             }
-            Ok(Err(failure)) => {
-                self.undo().await;
-                Err(failure)
-            }
-            Ok(Ok(_)) | Err(_) => {
-                Err(Failure::uncertain("the database did not say in time whether this was committed"))
+            answer => {
+                // One that failed is undone by its commit.
+                self.begun = false;
+                answer.map(drop)
             }
         }
     }
