@@ -75,13 +75,16 @@ tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conforma
 
 if [ "$which_tests" = all ]; then
     step "long tests"
-    cargo test --locked -- --ignored --skip server::
+    cargo test --locked -- --ignored --skip server:: --skip chaos::
+    step "kills of servers and of database nodes"
+    cargo test --locked --test it -- --ignored --nocapture --test-threads 1 chaos::
     step "tests on PostgreSQL 18"
     newest=$(tests/postgres/newest.sh)
     HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh
     step "benchmarks, quick"
     cargo bench --locked --bench table -- --quick
     cargo bench --locked --bench http -- --quick
+    cargo bench --locked --bench team -- --quick
 fi
 
 step "all passed"

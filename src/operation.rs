@@ -167,7 +167,7 @@ impl Service {
     pub async fn credential(&self, hash: [u8; 32]) -> Result<Option<Credential>> {
         let now = self.clock.now();
         let found = work(move |transaction| Box::pin(async move { token::find(transaction, &hash, now).await }));
-        self.store.read(Instant::now() + self.deadline, found).await
+        self.store.read_once(Instant::now() + self.deadline, found).await
     }
 
     /// The instance, and the project of that slug if it exists.
@@ -177,7 +177,7 @@ impl Service {
             let slug = slug.clone();
             Box::pin(async move { project::identity(transaction, slug.as_deref()).await })
         });
-        self.store.read(Instant::now() + self.deadline, found).await
+        self.store.read_once(Instant::now() + self.deadline, found).await
     }
 }
 
@@ -451,7 +451,7 @@ async fn execute(
     let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
     if let Some(key) = &prepared.repetition.idempotency_key {
         let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
-        idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now).await?;
+        idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now)?;
     }
     Ok(answer)
 }

@@ -3,6 +3,7 @@
 //!
 //! There are two. On `SQLite` no future ever waits; on `PostgreSQL` every statement is a message over the network.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -38,6 +39,9 @@ pub trait Driver: Send {
     /// All rows of a query.
     fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>>;
 
+    /// All rows of each of these, which are asked at once.
+    fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>>;
+
     /// Runs a statement that returns no rows; answers how many rows it changed.
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>>;
 
@@ -46,7 +50,13 @@ pub trait Driver: Send {
 
     /// Runs a statement that returns nothing to wait for: before whatever is asked next, and before the commit. That it
     /// fails may be told only then; the write is undone all the same.
-    fn execute_later(&mut self, sql: &'static str, values: Vec<Cell>) -> Result<()>;
+    fn execute_later(&mut self, statement: Statement) -> Result<()>;
+
+    /// Changes one row if it still is what `change` expects, and then adds the row that belongs to it; false if it is not.
+    /// `addition` is an `insert … select` without a `from`.
+    ///
+    /// True may be said before that is known: then, if it comes out otherwise, the write is undone and run again.
+    fn change_and_add(&mut self, change: Statement, addition: Statement) -> BoxFuture<'_, Result<bool>>;
 
     /// Runs a statement before the commit, after all other writes; what this write reads later does not see it.
     fn execute_at_commit(&mut self, sql: &'static str, values: Vec<Cell>);
@@ -61,7 +71,55 @@ pub trait Driver: Send {
     fn compact_after_commit(&mut self);
 }
 
+/// A statement with its values.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Its text.
+    pub sql: Cow<'static, str>,
+    /// What stands at `?1`, `?2`, …
+    pub values: Vec<Cell>,
+}
+
+impl Statement {
+    /// A text with its values.
+    pub fn new(sql: impl Into<Cow<'static, str>>, values: impl Into<Vec<Cell>>) -> Self {
+        Self { sql: sql.into(), values: values.into() }
+    }
+}
+
+/// A query, and how its answer is read.
+pub struct Question<T> {
+    statement: Statement,
+    read: Box<dyn FnOnce(Vec<Row>) -> Result<T> + Send>,
+}
+
+impl<T: 'static> Question<T> {
+    /// What is asked, and what its rows say.
+    pub fn new(statement: Statement, read: impl FnOnce(Vec<Row>) -> Result<T> + Send + 'static) -> Self {
+        Self { statement, read: Box::new(read) }
+    }
+
+    /// The same, with something made of its answer.
+    pub fn then<U: 'static>(self, make: impl FnOnce(T) -> U + Send + 'static) -> Question<U> {
+        Question::new(self.statement, |rows| (self.read)(rows).map(make))
+    }
+}
+
 impl dyn Driver {
+    /// What a question is answered.
+    pub async fn ask<T>(&mut self, question: Question<T>) -> Result<T> {
+        let Question { statement, read } = question;
+        read(self.rows(&statement.sql, &statement.values).await?)
+    }
+
+    /// What two questions are answered that do not wait for each other.
+    pub async fn ask_both<A, B>(&mut self, one: Question<A>, other: Question<B>) -> Result<(A, B)> {
+        let statements = [one.statement, other.statement];
+        let mut answers = self.rows_of(&statements).await?.into_iter();
+        let mut next = || answers.next().unwrap_or_default();
+        Ok(((one.read)(next())?, (other.read)(next())?))
+    }
+
     /// The first row of a query, if there is one.
     pub fn row<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Option<Row>>> {
         self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()
@@ -159,7 +217,15 @@ impl Store {
     pub async fn read<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
         match &self.backend {
             Backend::Sqlite(store) => store.read(deadline, work),
-            Backend::Postgres(store) => store.read(deadline, work).await,
+            Backend::Postgres(store) => store.read(deadline, postgres::Asks::Anything, work).await,
+        }
+    }
+
+    /// Runs `work`, which asks one thing: less goes back and forth than for [`Store::read`].
+    pub async fn read_once<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
+        match &self.backend {
+            Backend::Sqlite(store) => store.read(deadline, work),
+            Backend::Postgres(store) => store.read(deadline, postgres::Asks::Once, work).await,
         }
     }
 

@@ -48,7 +48,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 }
 
 /// Logs go to standard error, at the level of `RUST_LOG`; without it errors, and what a server over the network does.
-const LOGGED: &str = "error,heyaira::surface::http=info,heyaira::surface::cli::serve=info,\
+const LOGGED: &str = "error,heyaira::surface::http=info,heyaira::surface::cli::serve=info,heyaira::store=warn,\
                       heyaira::store::backend::postgres=info";
 
 fn start_logging() {

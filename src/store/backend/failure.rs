@@ -1,6 +1,8 @@
 //! The drivers' errors made ours: the one file that knows what they mean. Must never let a driver's text out, which may
 //! quote a value or a password.
 
+use tokio_postgres::error::DbError;
+
 use crate::error::{Code, Refusal};
 use crate::store::backend::postgres::Unfit;
 
@@ -113,6 +115,12 @@ impl Failure {
         Self { severity: Severity::Lost, refusal: unavailable(what) }
     }
 
+    /// A statement was given values that its places do not take; nothing was sent.
+    pub(super) fn unfit(sql: &str) -> Self {
+        let refusal = Refusal::internal(&format!("values that do not fit: {sql}"));
+        Self { severity: Severity::Stays, refusal }
+    }
+
     /// What a statement failed with.
     pub(super) fn of_statement(error: &tokio_postgres::Error) -> Self {
         let Some(found) = error.as_db_error() else {
@@ -137,7 +145,7 @@ impl Failure {
                 let refusal = Refusal::new(Code::Damaged, "the database fails its own check", next);
                 Self { severity: Severity::Stays, refusal }
             }
-            _ => Self { severity: Severity::Stays, refusal: lasting_on_server(code, error) },
+            _ => Self { severity: Severity::Stays, refusal: lasting_on_server(found) },
         }
     }
 
@@ -152,17 +160,26 @@ impl Failure {
     }
 }
 
-fn lasting_on_server(code: &str, error: &tokio_postgres::Error) -> Refusal {
+fn lasting_on_server(found: &DbError) -> Refusal {
+    let code = found.code().code();
     let what = match code {
         "53100" => "the disk of the database server is full",
         "53200" => "the database server has no memory left",
         "42501" => "the database user may not do this",
         "3D000" => "there is no such database on the server",
         "28000" | "28P01" => "the database server refuses the user or the password",
-        _ => return Refusal::internal(error),
+        _ => return Refusal::internal(&told(found)),
     };
     tracing::warn!(code, what, "the database refused");
     lasting_refusal(what)
+}
+
+/// What the log may say of an error that should not be. Messages quote values, but for those about a statement, which
+/// quote its words, and these are ours.
+fn told(found: &DbError) -> String {
+    let (code, routine) = (found.code().code(), found.routine().unwrap_or("an unknown place"));
+    let message = if code.starts_with("42") { found.message() } else { "the message may quote a value" };
+    format!("PostgreSQL error {code} from {routine}: {message}")
 }
 
 /// Why a server takes no connection, for whoever runs this one.
@@ -196,7 +213,9 @@ impl Unreached {
 fn of_login(code: &str) -> (String, bool) {
     let (what, lasts) = match code {
         "28P01" => ("refuses the user or the password", true),
-        "28000" => ("lets this user not in from here, or only with other encryption (its pg_hba.conf says who is)", true),
+        "28000" => {
+            ("lets this user not in from here, or only with other encryption (its pg_hba.conf says who is)", true)
+        }
         "3D000" => ("has no such database", true),
         "42501" => ("does not let this user into this database", true),
         FULL => ("has no connection left", false),

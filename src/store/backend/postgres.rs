@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use deadpool::managed::PoolError;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::{timeout, timeout_at};
 
@@ -73,6 +73,13 @@ impl Purpose {
 /// The milliseconds until then; 0 would mean that there is no end.
 fn left(deadline: Instant) -> u128 {
     deadline.saturating_duration_since(Instant::now()).as_millis().max(1)
+}
+
+/// How often a read asks: one statement needs no transaction around it to see one consistent state.
+#[derive(Clone, Copy)]
+pub(super) enum Asks {
+    Once,
+    Anything,
 }
 
 /// The database. Cheap to clone.
@@ -160,11 +167,16 @@ impl Store {
         Ok(changes)
     }
 
-    pub(super) async fn read<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        asks: Asks,
+        mut work: impl Work<T>,
+    ) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
-            inner.read(deadline, &mut work, tell).await;
+        self.inner.spawn_near(async move {
+            inner.read(deadline, asks, &mut work, tell).await;
         })?;
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
@@ -172,7 +184,7 @@ impl Store {
     pub(super) async fn write<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
+        self.inner.spawn_near(async move {
             let answer = inner.write(deadline, &mut work).await;
             // A caller that is gone lost its answer, not its write.
             let _ = tell.send(answer);
@@ -201,6 +213,18 @@ impl Inner {
         let runtime = self.runtime.as_ref().ok_or_else(|| unavailable("the database is closed"))?;
         runtime.spawn(future);
         Ok(())
+    }
+
+    /// Runs a call where its caller runs, if that is a runtime of several threads: a way to another one and back costs more
+    /// than many a statement. What happens to the caller ends no call there either.
+    fn spawn_near(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        match Handle::try_current() {
+            Ok(near) if near.runtime_flavor() == RuntimeFlavor::MultiThread => {
+                near.spawn(future);
+                Ok(())
+            }
+            _ => self.spawn(future),
+        }
     }
 
     /// Runs a future to its end there, and blocks until then.
@@ -246,6 +270,7 @@ impl Inner {
     async fn read<T: Send>(
         self: &Arc<Self>,
         deadline: Instant,
+        asks: Asks,
         work: &mut impl Work<T>,
         tell: oneshot::Sender<Result<T>>,
     ) {
@@ -255,7 +280,10 @@ impl Inner {
                 Ok(client) => client,
                 Err(failure) => return drop(tell.send(Err(failure.refusal))),
             };
-            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
+            let mut transaction = match asks {
+                Asks::Once => Transaction::bare(client),
+                Asks::Anything => Transaction::begin(client, Purpose::Read.begin(deadline)),
+            };
             let answer = self.run(deadline, &mut transaction, work).await;
             if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
                 self.distrust();
@@ -277,17 +305,16 @@ impl Inner {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
+            if matches!(failure.severity, Severity::Lost | Severity::Uncertain) {
+                self.distrust();
+            }
             let in_time = Instant::now() < deadline;
             match failure.severity {
                 Severity::Again if attempt < ATTEMPTS && in_time => tokio::time::sleep(pause(attempt)).await,
                 Severity::Again => return Err(unavailable("others wrote the same at the same time, again and again")),
                 // Nothing of it was committed, and another connection may do.
-                Severity::Lost if std::mem::take(&mut again) && in_time => self.distrust(),
-                Severity::Lost | Severity::Uncertain => {
-                    self.distrust();
-                    return Err(failure.refusal);
-                }
-                Severity::Stays => return Err(failure.refusal),
+                Severity::Lost if std::mem::take(&mut again) && in_time => {}
+                Severity::Lost | Severity::Uncertain | Severity::Stays => return Err(failure.refusal),
             }
         }
     }
@@ -314,7 +341,14 @@ impl Inner {
         let mut commit = Box::pin(transaction.commit());
         let Ok(committed) = timeout_at((deadline + SILENCE).into(), &mut commit).await else {
             // Waited for to the end, but by nobody: to cut it short would have others take it for written.
-            self.spawn(async move { drop((commit.await, writing)) }).map_err(Failure::stays)?;
+            let news = Arc::clone(&self.news);
+            let ending = async move {
+                if commit.await.is_ok() {
+                    news.committed();
+                }
+                drop(writing);
+            };
+            self.spawn(ending).map_err(Failure::stays)?;
             return Err(Failure::uncertain("the database did not say in time whether this was committed"));
         };
         committed?;

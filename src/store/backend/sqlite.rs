@@ -17,7 +17,7 @@ use crate::error::{Code, Refusal, Result};
 use crate::store::backend::failure::{failed, unavailable};
 use crate::store::backend::sqlite::queue::{Queue, lock};
 use crate::store::backend::sqlite::writer::{Files, Held, keep_in_memory, write_for_ever};
-use crate::store::backend::{Dialect, Driver, Finding, Work};
+use crate::store::backend::{Dialect, Driver, Finding, Statement, Work};
 use crate::store::cell::{Cell, Row};
 use crate::store::file::Opened;
 use crate::store::{file, migration};
@@ -139,8 +139,25 @@ impl Driver for Transaction {
         ready(batch(self, sql)).boxed()
     }
 
-    fn execute_later(&mut self, sql: &'static str, values: Vec<Cell>) -> Result<()> {
-        self.change(sql, &values).map(drop).map_err(|error| failed(&error))
+    fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>> {
+        let rows = |one: &Statement| self.query(&one.sql, &one.values);
+        let answers = statements.iter().map(rows).collect::<rusqlite::Result<_>>();
+        ready(answers.map_err(|error| failed(&error))).boxed()
+    }
+
+    fn execute_later(&mut self, statement: Statement) -> Result<()> {
+        self.change(&statement.sql, &statement.values).map(drop).map_err(|error| failed(&error))
+    }
+
+    fn change_and_add(&mut self, change: Statement, addition: Statement) -> BoxFuture<'_, Result<bool>> {
+        let mut run = || {
+            let changed = self.change(&change.sql, &change.values)? == 1;
+            if changed {
+                self.change(&addition.sql, &addition.values)?;
+            }
+            Ok(changed)
+        };
+        ready(run().map_err(|error| failed(&error))).boxed()
     }
 
     /// After all other writes of the group: the full-text index writes what it gathered at every savepoint, which is

@@ -86,7 +86,8 @@ fn with_globals(command: Command) -> Command {
     };
     // An operation's own flag of the same name comes first.
     let taken = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
-    let mut globals = vec![flag("database", "database").help("The database: a file, or postgres://… [env: HEYAIRA_DATABASE]")];
+    let mut globals =
+        vec![flag("database", "database").help("The database: a file, or postgres://… [env: HEYAIRA_DATABASE]")];
     if !taken("project") {
         globals.push(
             flag("project-name", "project").help("The project [env: HEYAIRA_PROJECT; else the pinned heyaira.toml]"),

@@ -203,7 +203,12 @@ impl<'r> Client<'r> {
         }
         let invoked = self.scene.now();
         let outcome = match self.ask("task_update", &arguments) {
-            Reply::Done(answer) => made(&answer),
+            Reply::Done(answer) => {
+                if answer["replayed"] == true {
+                    self.log.count("committed, as the server itself found out");
+                }
+                made(&answer)
+            }
             Reply::Conflict(current) => {
                 self.log.count("refused: version_conflict");
                 Outcome::Conflict { current }
@@ -292,11 +297,10 @@ impl<'r> Client<'r> {
 
     /// Looks for a task by its title, which is its mark.
     fn resolve_by_listing(&mut self, mark: &str) -> Outcome {
-        let newest = json!({"sort": "created", "limit": 50});
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
             self.pause();
-            let Reply::Done(list) = self.ask("task_list", &newest) else { continue };
+            let Reply::Done(list) = self.ask("task_list", &json!({"query": mark})) else { continue };
             let rows = list["tasks"].as_array().expect("a list");
             let is_there = rows.iter().any(|row| row["title"] == mark);
             self.log.count(if is_there { "by reading: committed" } else { "by reading: not there yet" });

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::program::{Answer, Place};
 
-/// The message that commits, as the driver sends it.
-const COMMIT: &[u8] = b"Q\0\0\0\x0bcommit\0";
+/// The end of the message that commits, as the driver sends it.
+const COMMIT: &[u8] = b"; commit\0";
 /// The server's word that it did.
 const COMMITTED: &[u8] = b"COMMIT\0";
 
@@ -32,7 +32,8 @@ struct Way {
 
 impl Way {
     fn to(database: &str) -> Self {
-        let (scheme, rest) = database.split_once("://").expect("a database on a server, as tests/postgres/run.sh gives");
+        let (scheme, rest) =
+            database.split_once("://").expect("a database on a server, as tests/postgres/run.sh gives");
         let (user, rest) = rest.split_once('@').expect("a user");
         let (server, name) = rest.split_once('/').expect("a name");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -92,7 +92,8 @@ impl Reading {
     }
 
     fn authority(&mut self, authority: &str) {
-        let (login, hosts) = authority.rsplit_once('@').map_or((None, authority), |(login, hosts)| (Some(login), hosts));
+        let (login, hosts) =
+            authority.rsplit_once('@').map_or((None, authority), |(login, hosts)| (Some(login), hosts));
         if let Some(login) = login {
             self.login(login);
         }
@@ -168,7 +169,11 @@ impl Reading {
             "sslmode" | "sslnegotiation" | "target_session_attrs" | "load_balance_hosts" | "channel_binding" => {
                 self.word(name, &value);
             }
-            "connect_timeout" | "keepalives" | "keepalives_idle" | "keepalives_interval" | "keepalives_count"
+            "connect_timeout"
+            | "keepalives"
+            | "keepalives_idle"
+            | "keepalives_interval"
+            | "keepalives_count"
             | "tcp_user_timeout" => self.number(name, &value),
             _ => self.wrong(format!("{} is no setting that is known here: {KNOWN}", quoted(name, 40))),
         }

@@ -86,7 +86,8 @@ impl Settings {
         match self.get("server_encoding") {
             "UTF8" => Finding::ok("encoding", "UTF8".to_owned()),
             other => {
-                let told = format!("{other}: texts of most languages do not fit. Make the database anew with encoding UTF8");
+                let told =
+                    format!("{other}: texts of most languages do not fit. Make the database anew with encoding UTF8");
                 Finding::failed("encoding", told)
             }
         }
@@ -145,7 +146,8 @@ impl Settings {
         let told = format!("{ours} for each server that serves, of {most} that the database server has");
         // One more listens, and another server may be up while one is exchanged.
         if (ours + 1) * 2 > most as usize {
-            let told = format!("{told}: two servers do not fit. Raise max_connections, or lower --database-connections");
+            let told =
+                format!("{told}: two servers do not fit. Raise max_connections, or lower --database-connections");
             return Finding::warning("connections", told);
         }
         Finding::ok("connections", told)

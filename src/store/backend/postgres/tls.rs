@@ -57,9 +57,9 @@ fn read(file: &Path) -> Result<RootCertStore> {
     let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
     let mut roots = RootCertStore::empty();
     for certificate in found {
-        let added = certificate.map_err(|error| error.to_string()).and_then(|certificate| {
-            roots.add(certificate).map_err(|error| error.to_string())
-        });
+        let added = certificate
+            .map_err(|error| error.to_string())
+            .and_then(|certificate| roots.add(certificate).map_err(|error| error.to_string()));
         added.map_err(|error| wrong(format!("it holds what is no certificate of an authority: {error}")))?;
     }
     if roots.is_empty() {
