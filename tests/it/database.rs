@@ -38,6 +38,11 @@ impl TestDatabase {
         }
     }
 
+    /// At that path, also where a server is named.
+    pub fn of_file(file: PathBuf) -> Self {
+        Self(Kind::File(file))
+    }
+
     fn on(server: &str, template: &str) -> Self {
         let name = format!("test_{}", Uuid::new_v4().simple());
         // The usual strategy takes twice the time: it writes the whole template to the log.
@@ -73,7 +78,9 @@ impl TestDatabase {
         match &self.0 {
             Kind::File(file) => file.with_extension("db-wal").exists(),
             Kind::Server { name, .. } => {
-                let sql = format!("select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'");
+                let sql = format!(
+                    "select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'"
+                );
                 on_thread(|| Session::new(server().expect("it was there")).rows(&sql)) > 0
             }
         }

@@ -39,3 +39,4 @@ mod texts;
 mod tidy;
 mod token;
 mod verify;
+mod words;
