@@ -250,7 +250,7 @@ fn odd_texts_are_found_alike_everywhere() {
         }
     }
     assert!(
-        matched.len() == 4 && matched.values().all(|count| *count > 10),
+        matched.len() == 4 && matched.values().all(|count| *count > 5),
         "the queries are too much alike: {matched:?}"
     );
 }
@@ -297,7 +297,7 @@ fn a_task_with_more_words_than_an_index_takes_is_found_like_any_other() {
         ("needle", 3),
         ("needl hay", 3),
         ("in-the-haystack", 2),
-        ("in_the h", 2),
+        ("in_the ha", 2),
         ("the_in", 0),
         ("large", 1),
         ("small", 2),
