@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::ground::{rows, scattered, text};
 use crate::house::{Client, House};
-use crate::texts::SCRIPTS;
+use crate::texts::{SCRIPTS, script};
 
 const SEED: u64 = 20_261_129;
 
@@ -109,13 +109,22 @@ impl Dice {
         pieces.join(separator)
     }
 
+    /// Some words of a script that is written without spaces.
+    fn unspaced(&mut self) -> String {
+        let name = self.one_of(&["Japanese", "Chinese", "Korean", "Thai"]);
+        let characters = 2 + self.below(12);
+        let seed = self.bits();
+        script(name).text(characters, seed)
+    }
+
     fn content(&mut self) -> Content {
+        let is_unspaced = self.below(3) == 0;
         let mut content = Content { title: self.text(), ..Content::default() };
         for field in 0..9 {
             if self.below(3) > 0 {
                 continue;
             }
-            let text = self.text();
+            let text = if is_unspaced { self.unspaced() } else { self.text() };
             match field {
                 0 => content.summary = text,
                 1 => content.handoff_next = text,
@@ -146,18 +155,26 @@ impl Dice {
         let (task_id, content) = &tasks[self.below(tasks.len())];
         let texts = task_text(content);
         let one = self.one_of(&texts);
-        match self.below(10) {
+        match self.below(11) {
             0..4 => self.part(one),
             4..6 => format!("{} {}", self.part(one), self.part(self.one_of_texts(&texts))),
             6 => {
                 let words: Vec<&str> = one.split_whitespace().collect();
                 if words.is_empty() { self.piece() } else { self.one_of(&words).to_owned() }
             }
-            // Over the end of a field, where no phrase may reach.
-            7 => texts.iter().map(|text| self.part(text)).collect::<Vec<_>>().concat(),
-            8 => task_id.to_string().chars().take(1 + self.below(36)).collect(),
+            7..9 => self.over_an_end(&texts),
+            9 => task_id.to_string().chars().take(1 + self.below(36)).collect(),
             _ => self.piece(),
         }
+    }
+
+    /// The end of a field and the start of the next one, where no phrase may reach.
+    fn over_an_end(&mut self, texts: &[&str]) -> String {
+        let at = self.below(texts.len());
+        let (end, start) = (texts[at].trim_end(), texts[(at + 1) % texts.len()].trim_start());
+        let (from, to) = (self.one_of(&[1, 1, 2, 3]), self.one_of(&[1, 1, 2, 3]));
+        let end: Vec<char> = end.chars().rev().take(from).collect();
+        end.into_iter().rev().chain(start.chars().take(to)).collect()
     }
 
     fn one_of_texts<'t>(&self, texts: &[&'t str]) -> &'t str {
