@@ -33,3 +33,8 @@ bench *ARGUMENTS:
 # One table of the network: requests per second and processor time, beside axum, rmcp and the driver alone.
 bench-http *ARGUMENTS:
     cargo bench --bench http -- {{ARGUMENTS}}
+
+# One table of teams: one server and several on PostgreSQL beside pgbench and SQLite, and a large database beside a small
+# one. The first time it makes 1,000,000 tasks, which takes a while and 9 GB.
+bench-team *ARGUMENTS:
+    cargo bench --bench team -- {{ARGUMENTS}}

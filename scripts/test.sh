@@ -50,7 +50,8 @@ cargo build --locked --all-targets
 target=$(cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
 step "tests"
-cargo test --locked -- --skip races:: --skip durability:: --skip sizes:: --skip network::
+# What needs a server of PostgreSQL is run with one, further down.
+cargo test --locked -- --skip server:: --skip races:: --skip durability:: --skip sizes:: --skip network::
 
 # These print figures to be read: races, kills, flushes, sizes of what goes over the wire, hostile clients.
 step "tests with figures"
@@ -74,13 +75,16 @@ tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conforma
 
 if [ "$which_tests" = all ]; then
     step "long tests"
-    cargo test --locked -- --ignored
+    cargo test --locked -- --ignored --skip server:: --skip chaos::
+    step "kills of servers and of database nodes"
+    cargo test --locked --test it -- --ignored --nocapture --test-threads 1 chaos::
     step "tests on PostgreSQL 18"
     newest=$(tests/postgres/newest.sh)
     HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh
     step "benchmarks, quick"
     cargo bench --locked --bench table -- --quick
     cargo bench --locked --bench http -- --quick
+    cargo bench --locked --bench team -- --quick
 fi
 
 step "all passed"

@@ -147,6 +147,16 @@ impl Refusal {
         self
     }
 
+    /// `unavailable` for a write of which nobody knows whether it happened.
+    pub fn uncertain(message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::new(Code::Unavailable, message, next).with("uncertain", true).with("retry_after_seconds", 1)
+    }
+
+    /// True for a write of which nobody knows whether it happened.
+    pub fn is_uncertain(&self) -> bool {
+        self.details.get("uncertain") == Some(&Value::Bool(true))
+    }
+
     /// `invalid_argument` for one argument.
     pub fn argument(problem: impl Into<String>) -> Self {
         Self::new(Code::InvalidArgument, problem, "Correct it and call again. Nothing was written.")

@@ -19,7 +19,7 @@ use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
 use crate::domain::token::{Role, Secret};
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Store, Transaction, work};
+use crate::store::backend::{Store, Transaction, Work, work};
 use crate::store::token::{self, Credential};
 use crate::store::{idempotency, project, task};
 
@@ -167,7 +167,7 @@ impl Service {
     pub async fn credential(&self, hash: [u8; 32]) -> Result<Option<Credential>> {
         let now = self.clock.now();
         let found = work(move |transaction| Box::pin(async move { token::find(transaction, &hash, now).await }));
-        self.store.read(Instant::now() + self.deadline, found).await
+        self.store.read_once(Instant::now() + self.deadline, found).await
     }
 
     /// The instance, and the project of that slug if it exists.
@@ -177,7 +177,7 @@ impl Service {
             let slug = slug.clone();
             Box::pin(async move { project::identity(transaction, slug.as_deref()).await })
         });
-        self.store.read(Instant::now() + self.deadline, found).await
+        self.store.read_once(Instant::now() + self.deadline, found).await
     }
 }
 
@@ -256,6 +256,11 @@ impl Connection {
     }
 }
 
+/// For how long it is found out whether a write happened whose commit was not answered: as long as a standby may take to
+/// be made the primary.
+const RESOLVING: Duration = Duration::from_secs(15);
+/// How long a database that cannot be asked is left alone.
+const ASKING_AGAIN: Duration = Duration::from_millis(250);
 /// How often an id is drawn before the source of ids is taken for broken.
 const DRAWS: usize = 64;
 
@@ -317,7 +322,7 @@ pub async fn call(
 ) -> Result<Value> {
     let prepared = prepare(entry, connection, observed, arguments);
     let writes = entry.effect != Effect::Reads && prepared.arguments.is_ok();
-    let fingerprint = prepared.repetition.fingerprint;
+    let (fingerprint, has_key) = (prepared.repetition.fingerprint, prepared.repetition.idempotency_key.is_some());
     let deadline = Instant::now() + service.deadline;
     let work = work({
         let (connection, observed) = (Arc::clone(connection), observed.clone());
@@ -330,8 +335,11 @@ pub async fn call(
             )
         }
     });
-    let outcome =
-        if writes { service.store.write(deadline, work).await } else { service.store.read(deadline, work).await };
+    let outcome = match (writes, has_key) {
+        (false, _) => service.store.read(deadline, work).await,
+        (true, false) => service.store.write(deadline, work).await,
+        (true, true) => write_until_known(&service.store, deadline, work).await,
+    };
     if entry.effect == Effect::Changes || entry.effect == Effect::Adds {
         let mut last = connection.last_write.lock().unwrap_or_else(PoisonError::into_inner);
         let done = outcome.as_ref().ok();
@@ -339,6 +347,26 @@ pub async fn call(
         *last = done.map(|answer| Remembered { operation: entry.name, fingerprint, answer: answer.clone() });
     }
     outcome
+}
+
+/// Writes with a key, and where nobody knows whether it was committed, asks with the same key until that is known: a
+/// write that happened answers what it answered.
+async fn write_until_known(store: &Store, deadline: Instant, work: impl Work<Value> + Clone) -> Result<Value> {
+    let first = store.write(deadline, work.clone()).await;
+    let Err(uncertain) = &first else { return first };
+    if !uncertain.is_uncertain() {
+        return first;
+    }
+    let until = deadline.min(Instant::now() + RESOLVING);
+    while Instant::now() < until {
+        tokio::time::sleep(ASKING_AGAIN).await;
+        match store.write(until, work.clone()).await {
+            // That this attempt did nothing says nothing of the first.
+            Err(refusal) if refusal.code == Code::Unavailable => {}
+            known => return known,
+        }
+    }
+    first
 }
 
 #[derive(Clone)]
@@ -423,7 +451,7 @@ async fn execute(
     let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
     if let Some(key) = &prepared.repetition.idempotency_key {
         let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
-        idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now).await?;
+        idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now)?;
     }
     Ok(answer)
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use heyaira::store::backend::Database as Place;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -44,7 +45,7 @@ impl Database {
             for leftover in ["", "-wal", "-shm", "-lock"] {
                 let _ = std::fs::remove_file(format!("{}{leftover}", path.display()));
             }
-            let sample = Generator::of(size).run(&path);
+            let sample = Generator::of(size).run(&Place::File(path.clone()));
             std::fs::write(&notes, sample.to_json()).expect("notes are written");
         }
         let sample = Sample::from_json(&std::fs::read_to_string(&notes).expect("notes"));
@@ -86,11 +87,11 @@ impl Database {
 }
 
 impl Sample {
-    fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         json!({"write_context": self.write_context, "ids": self.ids, "lines": self.lines, "in_progress": self.in_progress}).to_string()
     }
 
-    fn from_json(text: &str) -> Self {
+    pub(crate) fn from_json(text: &str) -> Self {
         let notes: serde_json::Value = serde_json::from_str(text).expect("notes are JSON");
         let list = |name: &str| notes[name].as_array().cloned().unwrap_or_default();
         let ids = |name: &str| list(name).iter().filter_map(|id| id.as_str()?.parse().ok()).collect();

@@ -1,7 +1,6 @@
 //! Fills a database with tasks, versions, handoffs and memories like real ones, by the store's own functions.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -57,10 +56,10 @@ impl Generator {
         Self { size, dice, words, used: HashSet::new(), start: wall_now() - span }
     }
 
-    /// Makes the file; answers what calls need to know.
-    pub(crate) fn run(mut self, path: &Path) -> Sample {
+    /// Fills a new database; answers what calls need to know.
+    pub(crate) fn run(mut self, database: &Database) -> Sample {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        let store = Store::open(&Database::File(path.to_owned()), true).expect("a new database");
+        let store = Store::open(database, true).expect("a new database");
         let mut sample = Sample { write_context: set_up(&runtime, &store), ..Sample::default() };
         let mut number = 0;
         while number < self.size {
@@ -76,6 +75,7 @@ impl Generator {
                 Box::pin(async move { save(transaction, &made.0, &made.1).await })
             });
         }
+        store.close();
         sample
     }
 
@@ -136,7 +136,7 @@ impl Generator {
         let task_id = self.task_id();
         let marks = Marks { written_by: "maria".to_owned(), ..Marks::default() };
         let mut made = Made {
-            task: Task { task_id, version: 1, content: created.clone(), marks, created: at, updated: at },
+            task: Task { task_key: 0, task_id, version: 1, content: created.clone(), marks, created: at, updated: at },
             created,
             receipt: None,
         };
@@ -287,7 +287,7 @@ async fn save_task(transaction: &mut Transaction, made: &Made) -> Result<()> {
         changed: fields.keys().cloned().collect(),
         content: fields,
     };
-    version::insert(transaction, 1, task.task_id, &first).await?;
+    version::insert(transaction, 1, task.task_id, &first)?;
     if task.version == 1 {
         return Ok(());
     }
@@ -301,10 +301,10 @@ async fn save_task(transaction: &mut Transaction, made: &Made) -> Result<()> {
         changed: content.keys().cloned().collect(),
         content,
     };
-    version::insert(transaction, 1, task.task_id, &second).await?;
-    task::note_session(transaction, 1, &session, task, receipt.is_some()).await?;
+    version::insert(transaction, 1, task.task_id, &second)?;
+    task::note_session(transaction, 1, &session, task, receipt.is_some())?;
     match receipt {
-        Some(receipt) => version::insert_receipt(transaction, task.task_id, receipt, task.updated).await,
+        Some(receipt) => version::insert_receipt(transaction, task.task_id, receipt, task.updated),
         None => Ok(()),
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::asked::Asked;
 use crate::client::Client;
@@ -27,8 +28,22 @@ pub(crate) struct Own {
 
 impl Own {
     /// A task at a version.
-    pub(crate) fn at(task_id: String, version: u64) -> Self {
+    fn at(task_id: String, version: u64) -> Self {
         Self { task_id, version: AtomicU64::new(version) }
+    }
+
+    /// These tasks, at the versions that a server tells.
+    pub(crate) async fn all(address: &Address, ids: &[Uuid]) -> Vec<Arc<Self>> {
+        let mut client = Client::connect(address.socket).await;
+        let mut owns = Vec::new();
+        for id in ids {
+            let asked = Asked::reading("task_get", json!({"task_id": id, "field": "title"}));
+            let answer: Value =
+                serde_json::from_slice(client.ask(&address.request(Way::Plain, &asked)).await).expect("JSON");
+            let version = answer["version"].as_u64().expect("a version");
+            owns.push(Arc::new(Self::at(id.to_string(), version)));
+        }
+        owns
     }
 }
 

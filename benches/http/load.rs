@@ -17,7 +17,7 @@ pub(crate) struct Turn {
     pub(crate) times: Vec<Duration>,
     /// From the first to the last.
     pub(crate) elapsed: Duration,
-    /// What the process that was asked spent on a processor.
+    /// What the processes that were asked spent on a processor.
     pub(crate) processor: Option<Duration>,
 }
 
@@ -30,21 +30,31 @@ impl Turn {
 }
 
 /// Lets all clients ask for so long, each with a pause after every answer.
-pub(crate) fn run(runtime: &Runtime, process: &Process, agents: Vec<Agent>, length: Duration, pause: Duration) -> Turn {
+pub(crate) fn run(
+    runtime: &Runtime,
+    processes: &[&Process],
+    agents: Vec<Agent>,
+    length: Duration,
+    pause: Duration,
+) -> Turn {
     runtime.block_on(async {
         let ready = Arc::new(Barrier::new(agents.len() + 1));
         let mut clients: JoinSet<Vec<Duration>> =
             agents.into_iter().map(|agent| work(agent, Arc::clone(&ready), length, pause)).collect();
         ready.wait().await;
-        let (start, before) = (Instant::now(), process.processor());
+        let (start, before) = (Instant::now(), processor(processes));
         let mut times = Vec::new();
         while let Some(of_one) = clients.join_next().await {
             times.append(&mut of_one.expect("a client ends well"));
         }
         let elapsed = start.elapsed();
-        let spent = process.processor().zip(before).map(|(after, before)| after.saturating_sub(before));
+        let spent = processor(processes).zip(before).map(|(after, before)| after.saturating_sub(before));
         Turn { times, elapsed, processor: spent }
     })
+}
+
+fn processor(processes: &[&Process]) -> Option<Duration> {
+    processes.iter().map(|process| process.processor()).sum()
 }
 
 /// The first call is not counted: the connection is new.

@@ -1,5 +1,6 @@
 //! The processes that are asked: the server as it is shipped, and the echo.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -25,9 +26,9 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// `heyaira serve` as a release has it, on a database of this run.
-    pub(crate) fn server(database: &Path) -> Self {
-        let log = File::create(database.with_extension("log")).expect("a log");
+    /// `heyaira serve` as a release has it, on a database of this run; what it logs goes into a file.
+    pub(crate) fn server(database: impl AsRef<OsStr>, log: &Path) -> Self {
+        let log = File::create(log).expect("a log");
         let mut command = heyaira(database);
         command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).stderr(log);
         Self::start(command)
@@ -68,9 +69,9 @@ impl Drop for Process {
     }
 }
 
-fn heyaira(database: &Path) -> Command {
+fn heyaira(database: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_heyaira"));
-    command.env("HEYAIRA_DATABASE", database).env_remove("RUST_LOG");
+    command.env("HEYAIRA_DATABASE", database.as_ref()).env_remove("RUST_LOG");
     command
 }
 
@@ -82,9 +83,15 @@ pub(crate) fn copied(database: &Database) -> (PathBuf, String) {
     }
     std::fs::copy(&database.path, &copy).expect("copied");
     File::open(&copy).and_then(|file| file.sync_all()).expect("on disk");
-    let create = ["token", "create", "agent", "--project", PROJECT, "--json"];
-    let output = heyaira(&copy).args(create).output().expect("it runs");
+    let token = token(&copy, "agent");
+    (copy, token)
+}
+
+/// A new token of that name for a database.
+pub(crate) fn token(database: impl AsRef<OsStr>, name: &str) -> String {
+    let create = ["token", "create", name, "--project", PROJECT, "--json"];
+    let output = heyaira(database).args(create).output().expect("it runs");
     let told: Value = serde_json::from_slice(&output.stdout).expect("an answer");
     let token = told["token"].as_str().map(str::to_owned);
-    (copy, token.unwrap_or_else(|| panic!("no token: {told}")))
+    token.unwrap_or_else(|| panic!("no token: {told}"))
 }

@@ -37,14 +37,14 @@ impl Subject {
         let database = Database::of(size);
         let bare = Bare::open(&database);
         let (copy, token) = process::copied(&database);
-        let server = Process::server(&copy);
+        let server = Process::server(&copy, &copy.with_extension("log"));
         let address = Address { socket: server.address, token };
         let typical = typical(runtime, &address, &database.ids());
         let owned = owned(&database);
         Self {
             size,
             echo: Process::echo(&typical),
-            owns: runtime.block_on(owns(&address, &owned)),
+            owns: runtime.block_on(Own::all(&address, &owned)),
             reads: reads(&address, &database, &typical),
             write_context: database.write_context().into(),
             server,
@@ -59,8 +59,8 @@ impl Subject {
         let pause = if row.kind == Kind::Mixed { PAUSE } else { Duration::ZERO };
         let turn = match row.kind {
             Kind::Loop => group_commits(&mut self.bare, &self.bare_ids[..row.clients], length),
-            Kind::Echo | Kind::Constant => load::run(runtime, &self.echo, self.agents(row), length, pause),
-            Kind::Call(..) | Kind::Mixed => load::run(runtime, &self.server, self.agents(row), length, pause),
+            Kind::Echo | Kind::Constant => load::run(runtime, &[&self.echo], self.agents(row), length, pause),
+            Kind::Call(..) | Kind::Mixed => load::run(runtime, &[&self.server], self.agents(row), length, pause),
         };
         row.turns.push(turn);
     }
@@ -110,19 +110,6 @@ fn owned(database: &Database) -> Vec<Uuid> {
     owned.extend(others);
     owned.truncate(AGENTS.max(CLIENTS[CLIENTS.len() - 1]));
     owned
-}
-
-async fn owns(address: &Address, owned: &[Uuid]) -> Vec<Arc<Own>> {
-    let mut client = Client::connect(address.socket).await;
-    let mut owns = Vec::new();
-    for id in owned {
-        let asked = Asked::reading("task_get", json!({"task_id": id, "field": "title"}));
-        let answer: Value =
-            serde_json::from_slice(client.ask(&address.request(Way::Plain, &asked)).await).expect("JSON");
-        let version = answer["version"].as_u64().expect("a version");
-        owns.push(Arc::new(Own::at(id.to_string(), version)));
-    }
-    owns
 }
 
 /// An answer of `task_get` of middle length.

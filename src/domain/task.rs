@@ -163,6 +163,8 @@ pub struct Marks {
 /// A task as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
+    /// The database's own number of it, by which its words are found; 0 before it is stored.
+    pub task_key: i64,
     /// Random, version 4; the first 8 characters are the public pointer.
     pub task_id: Uuid,
     /// 1 when created; every accepted change makes one more.
@@ -209,7 +211,7 @@ impl Task {
     /// A new task at version 1.
     pub fn create(task_id: Uuid, content: Content, actor: &Actor, now: Timestamp) -> Self {
         let marks = Marks { written_by: actor.who().to_owned(), ..Marks::default() };
-        Self { task_id, version: 1, content, marks, created: now, updated: now }
+        Self { task_key: 0, task_id, version: 1, content, marks, created: now, updated: now }
     }
 }
 

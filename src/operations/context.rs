@@ -45,7 +45,7 @@ impl Operation for ContinuityContext {
 
 async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Value> {
     let project = context.project()?.clone();
-    let counts = project::counts(context.transaction, project.project_id).await?;
+    let counts = context.transaction.ask(project::counts(project.project_id)).await?;
     let counts: Map<String, Value> =
         counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), json!(count))).collect();
     let mut answer = Map::new();
@@ -108,8 +108,7 @@ async fn tasks(
     row: impl Fn(&Short, &Context<'_>) -> Value,
 ) -> Result<Rows> {
     let project_id = context.project()?.project_id;
-    let found = list::page(context.transaction, project_id, &filter, sort, None, ROWS).await?;
-    let total = list::total(context.transaction, project_id, &filter).await?;
+    let (found, total) = list::page(context.transaction, project_id, &filter, sort, None, ROWS).await?;
     Ok((found.iter().map(|task| row(task, context)).collect(), total))
 }
 

@@ -101,7 +101,7 @@ async fn findings(
     if let Some(task) = task
         && receipt.is_none()
     {
-        let last = version::last_receipt(context.transaction, task.task_id, task.version).await?;
+        let last = context.transaction.ask(version::last_receipt(task.task_id, task.version)).await?;
         // A handoff that was taken over is still checked with the receipt that came with it.
         let is_new = task.marks.next_version > 0;
         receipt = last.filter(|last| !is_new || last.version >= task.marks.takeover_version).map(|last| last.receipt);

@@ -13,6 +13,7 @@ use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
 use crate::operations::budget::{Section, characters_that_fit, cost_of, cost_of_text, cut, fair_shares, rows_that_fit};
 use crate::operations::task::{actor, load};
+use crate::store::backend::Question;
 use crate::store::message::{self, Message};
 use crate::store::task;
 
@@ -125,7 +126,7 @@ async fn send(context: &mut Context<'_>, to: &str, text: String, from: Option<St
         expires: context.now.plus_hours(KEPT_DAYS * 24),
         text,
     };
-    message::insert(context.transaction, project_id, &context.connection.id, &new).await?;
+    message::insert(context.transaction, project_id, &context.connection.id, &new)?;
     Ok(told(&task, &message_id, to_session.as_deref()))
 }
 
@@ -210,10 +211,10 @@ pub(crate) struct Waiting {
 }
 
 /// The messages that wait on a task.
-pub(crate) async fn waiting(context: &mut Context<'_>, task_id: Uuid) -> Result<Waiting> {
+pub(crate) fn waiting(context: &Context<'_>, task_id: Uuid) -> Result<Question<Waiting>> {
     let project_id = context.project()?.project_id;
-    let found = message::waiting(context.transaction, project_id, task_id, context.now, COUNTED).await?;
-    Ok(Waiting { found, with_task: false })
+    let found = message::waiting(project_id, task_id, context.now, COUNTED);
+    Ok(found.then(|found| Waiting { found, with_task: false }))
 }
 
 /// The messages that wait on the tasks of a session, or of the whole project.
@@ -299,6 +300,7 @@ fn with_text(one: &Message, mut row: Value, cost: usize, share: usize) -> Value 
 
 /// The whole text of a message that waits on a task.
 pub(crate) async fn text_of(context: &mut Context<'_>, task_id: Uuid, message_id: &str) -> Result<Option<String>> {
-    let waiting = waiting(context, task_id).await?;
+    let waiting = waiting(context, task_id)?;
+    let waiting = context.transaction.ask(waiting).await?;
     Ok(waiting.found.into_iter().find(|one| one.message_id == message_id).map(|one| one.text))
 }

@@ -121,7 +121,7 @@ impl Operation for ProjectShow {
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = load(context, &self.project).await?;
-        let counts = project::counts(context.transaction, found.project_id).await?;
+        let counts = context.transaction.ask(project::counts(found.project_id)).await?;
         let counts: serde_json::Map<String, Value> =
             counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), json!(count))).collect();
         let mut answer = shown(&found);

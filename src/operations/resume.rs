@@ -48,8 +48,9 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
     let mut answer = head(context, &task)?;
     answer.extend(state(context, &task, &line, reader).await?);
     let written_by = task.marks.next_by.as_deref().map(session::clipped);
-    let kept = version::last_receipt(context.transaction, task.task_id, task.version).await?;
-    let messages = waiting(context, task.task_id).await?;
+    let waiting = waiting(context, task.task_id)?;
+    let last = version::last_receipt(task.task_id, task.version);
+    let (kept, messages) = context.transaction.ask_both(last, waiting).await?;
     let memories = memories(context, &task).await?;
 
     let read_on = ReadOn::new(&task, task.version);

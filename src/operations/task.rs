@@ -53,7 +53,7 @@ pub(crate) async fn check_circles(
     if parent.is_some() || !depends_on.is_empty() {
         // Two writes that each make half of a circle see nothing of each other: they must not run side by side.
         let project_id = context.project()?.project_id;
-        store::project::take_turn(context.transaction, project_id).await?;
+        store::project::take_turn(context.transaction, project_id)?;
     }
     if let Some(parent) = parent
         && store::task::is_ancestor(context.transaction, task_id, parent).await?
@@ -108,10 +108,6 @@ pub(crate) struct Step<'s> {
 pub(crate) async fn save(context: &mut Context<'_>, step: Step<'_>) -> Result<Vec<String>> {
     let Step { before, after, actor, act, with_receipt } = step;
     let project_id = context.project()?.project_id;
-    if !store::task::save(context.transaction, project_id, before, after).await? {
-        let current = load(context, &after.task_id.to_string()).await?;
-        return Err(conflict::refusal(context, &current, before.version, actor, &Map::new()).await?);
-    }
     let content = after.content.changes_since(&before.content);
     let mut changed: Vec<String> = content.keys().cloned().collect();
     if with_receipt {
@@ -125,10 +121,13 @@ pub(crate) async fn save(context: &mut Context<'_>, step: Step<'_>) -> Result<Ve
         changed: changed.clone(),
         content,
     };
-    store::version::insert(context.transaction, project_id, after.task_id, &version).await?;
+    if !store::task::save(context.transaction, project_id, before, after, &version).await? {
+        let current = load(context, &after.task_id.to_string()).await?;
+        return Err(conflict::refusal(context, &current, before.version, actor, &Map::new()).await?);
+    }
     if let Some(session_ref) = &actor.session_ref {
         let handed_off = after.marks.pending_version == after.version;
-        store::task::note_session(context.transaction, project_id, session_ref, after, handed_off).await?;
+        store::task::note_session(context.transaction, project_id, session_ref, after, handed_off)?;
         context.connection.name_session(session_ref);
     }
     Ok(changed)

@@ -3,6 +3,7 @@
 //!
 //! There are two. On `SQLite` no future ever waits; on `PostgreSQL` every statement is a message over the network.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -16,7 +17,7 @@ mod failure;
 mod postgres;
 mod sqlite;
 
-pub use address::{Address, Database};
+pub use address::{Address, CONNECTIONS, Database};
 
 /// Which SQL a database speaks, for the few files that must know: full-text search and migrations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,9 @@ pub trait Driver: Send {
     /// All rows of a query.
     fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>>;
 
+    /// All rows of each of these, which are asked at once.
+    fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>>;
+
     /// Runs a statement that returns no rows; answers how many rows it changed.
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>>;
 
@@ -46,7 +50,13 @@ pub trait Driver: Send {
 
     /// Runs a statement that returns nothing to wait for: before whatever is asked next, and before the commit. That it
     /// fails may be told only then; the write is undone all the same.
-    fn execute_later(&mut self, sql: &'static str, values: Vec<Cell>) -> Result<()>;
+    fn execute_later(&mut self, statement: Statement) -> Result<()>;
+
+    /// Changes one row if it still is what `change` expects, and then adds the row that belongs to it; false if it is not.
+    /// `addition` is an `insert … select` without a `from`.
+    ///
+    /// True may be said before that is known: then, if it comes out otherwise, the write is undone and run again.
+    fn change_and_add(&mut self, change: Statement, addition: Statement) -> BoxFuture<'_, Result<bool>>;
 
     /// Runs a statement before the commit, after all other writes; what this write reads later does not see it.
     fn execute_at_commit(&mut self, sql: &'static str, values: Vec<Cell>);
@@ -61,7 +71,55 @@ pub trait Driver: Send {
     fn compact_after_commit(&mut self);
 }
 
+/// A statement with its values.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Its text.
+    pub sql: Cow<'static, str>,
+    /// What stands at `?1`, `?2`, …
+    pub values: Vec<Cell>,
+}
+
+impl Statement {
+    /// A text with its values.
+    pub fn new(sql: impl Into<Cow<'static, str>>, values: impl Into<Vec<Cell>>) -> Self {
+        Self { sql: sql.into(), values: values.into() }
+    }
+}
+
+/// A query, and how its answer is read.
+pub struct Question<T> {
+    statement: Statement,
+    read: Box<dyn FnOnce(Vec<Row>) -> Result<T> + Send>,
+}
+
+impl<T: 'static> Question<T> {
+    /// What is asked, and what its rows say.
+    pub fn new(statement: Statement, read: impl FnOnce(Vec<Row>) -> Result<T> + Send + 'static) -> Self {
+        Self { statement, read: Box::new(read) }
+    }
+
+    /// The same, with something made of its answer.
+    pub fn then<U: 'static>(self, make: impl FnOnce(T) -> U + Send + 'static) -> Question<U> {
+        Question::new(self.statement, |rows| (self.read)(rows).map(make))
+    }
+}
+
 impl dyn Driver {
+    /// What a question is answered.
+    pub async fn ask<T>(&mut self, question: Question<T>) -> Result<T> {
+        let Question { statement, read } = question;
+        read(self.rows(&statement.sql, &statement.values).await?)
+    }
+
+    /// What two questions are answered that do not wait for each other.
+    pub async fn ask_both<A, B>(&mut self, one: Question<A>, other: Question<B>) -> Result<(A, B)> {
+        let statements = [one.statement, other.statement];
+        let mut answers = self.rows_of(&statements).await?.into_iter();
+        let mut next = || answers.next().unwrap_or_default();
+        Ok(((one.read)(next())?, (other.read)(next())?))
+    }
+
     /// The first row of a query, if there is one.
     pub fn row<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Option<Row>>> {
         self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()
@@ -151,7 +209,7 @@ impl Store {
     pub fn changes(&self) -> Result<Changes> {
         Ok(match &self.backend {
             Backend::Sqlite(store) => Changes(Watching::Sqlite(store.changes()?)),
-            Backend::Postgres(store) => Changes(Watching::Postgres(store.changes())),
+            Backend::Postgres(store) => Changes(Watching::Postgres(store.changes()?)),
         })
     }
 
@@ -159,7 +217,15 @@ impl Store {
     pub async fn read<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
         match &self.backend {
             Backend::Sqlite(store) => store.read(deadline, work),
-            Backend::Postgres(store) => store.read(deadline, work).await,
+            Backend::Postgres(store) => store.read(deadline, postgres::Asks::Anything, work).await,
+        }
+    }
+
+    /// Runs `work`, which asks one thing: less goes back and forth than for [`Store::read`].
+    pub async fn read_once<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
+        match &self.backend {
+            Backend::Sqlite(store) => store.read(deadline, work),
+            Backend::Postgres(store) => store.read(deadline, postgres::Asks::Once, work).await,
         }
     }
 
@@ -174,11 +240,11 @@ impl Store {
         }
     }
 
-    /// The settings that durability and speed hang on, by name.
-    pub fn settings(&self) -> Result<Vec<(String, String)>> {
+    /// What durability and speed hang on: the database's version and settings, each looked at.
+    pub fn findings(&self) -> Result<Vec<Finding>> {
         match &self.backend {
-            Backend::Sqlite(store) => store.settings(),
-            Backend::Postgres(store) => store.settings(),
+            Backend::Sqlite(store) => store.findings(),
+            Backend::Postgres(store) => store.findings(),
         }
     }
 
@@ -206,6 +272,45 @@ impl Store {
             Backend::Sqlite(store) => store.restore(from, prepare),
             Backend::Postgres(_) => Err(postgres::no_file("restored", "pg_restore")),
         }
+    }
+}
+
+/// What a look at one thing found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How it stands with that.
+    pub state: Health,
+    /// What was found, and what to do if it is not well.
+    pub told: String,
+}
+
+/// How it stands with something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Well.
+    Ok,
+    /// It works, and something can be lost or slow.
+    Warning,
+    /// It does not work, or loses what it acknowledges.
+    Failed,
+}
+
+impl Finding {
+    /// All is well.
+    pub fn ok(check: &'static str, told: String) -> Self {
+        Self { check, state: Health::Ok, told }
+    }
+
+    /// It works, and something can be lost or slow.
+    pub fn warning(check: &'static str, told: String) -> Self {
+        Self { check, state: Health::Warning, told }
+    }
+
+    /// It does not work, or loses what it acknowledges.
+    pub fn failed(check: &'static str, told: String) -> Self {
+        Self { check, state: Health::Failed, told }
     }
 }
 

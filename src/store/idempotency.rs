@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Statement, Transaction};
 
 /// For how many hours a key is kept: 30 days.
 const KEPT_HOURS: i64 = 30 * 24;
@@ -39,14 +39,15 @@ pub async fn find(
 }
 
 /// Keeps an answer, and forgets expired ones.
-pub async fn save(
+pub fn save(
     transaction: &mut Transaction,
     place: &Place<'_>,
     fingerprint: [u8; 32],
     answer: &Value,
     now: Timestamp,
 ) -> Result<()> {
-    transaction.execute("delete from idempotency where expires_at <= ?1", &[now.0.into()]).await?;
+    let expired = Statement::new("delete from idempotency where expires_at <= ?1", [now.0.into()]);
+    transaction.execute_later(expired)?;
     let sql = "insert into idempotency \
         (project_id, caller, operation, idempotency_key, fingerprint, answer, expires_at) \
         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -59,5 +60,5 @@ pub async fn save(
         answer.to_string().into(),
         now.plus_hours(KEPT_HOURS).0.into(),
     ];
-    transaction.execute(sql, &values).await.map(drop)
+    transaction.execute_later(Statement::new(sql, values))
 }

@@ -8,7 +8,7 @@ use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
 use crate::domain::words::Query;
 use crate::error::{Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Question, Statement as Asked, Transaction};
 use crate::store::cell::{Cell, Row};
 use crate::store::project;
 use crate::store::search::{Condition, Search};
@@ -219,7 +219,8 @@ impl Statement {
             statement.conditions.push(if drives && !gathered {
                 format!("t.task_id in (select g.task_id {of_tag})")
             } else {
-                format!("exists (select 1 {of_tag} and g.task_id = t.task_id)")
+                // One value and no join: a planner that does not know the tag would gather all that have it.
+                format!("t.task_id = (select g.task_id {of_tag} and g.task_id = t.task_id)")
             });
         }
         statement.flags(filter);
@@ -236,6 +237,8 @@ impl Statement {
     }
 
     fn flags(&mut self, filter: &Filter) {
+        // A value, so that the text is the same at every moment.
+        let before = filter.stale.map(|_| self.place(filter.stale_before.0));
         let mut flag = |wanted: Option<bool>, condition: String| match wanted {
             Some(true) => self.conditions.push(condition),
             Some(false) => self.conditions.push(format!("not ({condition})")),
@@ -248,8 +251,8 @@ impl Statement {
                 .to_owned(),
         );
         flag(filter.pending_handoff, "t.pending_version > 0".to_owned());
-        let before = filter.stale_before.0;
-        flag(filter.stale, format!("t.status = 'in_progress' and t.updated_at < {before}"));
+        let before = before.unwrap_or_default();
+        flag(filter.stale, format!("t.status = 'in_progress' and t.updated_at < ?{before}"));
     }
 
     fn behind(&mut self, sort: Sort, position: &Position) -> Result<()> {
@@ -277,8 +280,27 @@ impl Statement {
     }
 }
 
-/// The tasks that match, in order, behind `after`.
+/// The tasks that match, in order, behind `after`; and how many match in all, as [`total`] has it.
 pub async fn page(
+    transaction: &mut Transaction,
+    project_id: i64,
+    filter: &Filter,
+    sort: Sort,
+    after: Option<&Position>,
+    limit: i64,
+) -> Result<(Vec<Short>, i64)> {
+    if filter.looks_at_rows() || filter.query.is_some() || filter.tag.is_some() {
+        let found = found(transaction, project_id, filter, sort, after, limit).await?;
+        return Ok((found, total(transaction, project_id, filter).await?));
+    }
+    let ways = Ways { search: None, words: Share::All, tag: Share::All };
+    let statement = Statement::of(project_id, filter, &ways, false);
+    let asked = Page { statement, sort, after, limit }.asked("")?;
+    let read = move |mut rows: Vec<Row>| rows.iter_mut().map(|row| short(row, sort)).collect();
+    transaction.ask_both(Question::new(asked, read), counted(project_id, filter)).await
+}
+
+async fn found(
     transaction: &mut Transaction,
     project_id: i64,
     filter: &Filter,
@@ -313,8 +335,13 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
-    /// Its rows: the columns that [`short`] reads, then `more` of them.
-    async fn rows(mut self, transaction: &mut Transaction, more: &str) -> Result<Vec<Row>> {
+    async fn rows(self, transaction: &mut Transaction, more: &str) -> Result<Vec<Row>> {
+        let asked = self.asked(more)?;
+        transaction.rows(&asked.sql, &asked.values).await
+    }
+
+    /// What asks for its rows: the columns that [`short`] reads, then `more` of them.
+    fn asked(mut self, more: &str) -> Result<Asked> {
         if let Some(position) = self.after {
             self.statement.behind(self.sort, position)?;
         }
@@ -329,7 +356,7 @@ impl Page<'_> {
             self.statement.conditions.join(" and "),
             order.join(", ")
         );
-        transaction.rows(&sql, &self.statement.values).await
+        Ok(Asked::new(sql, self.statement.values))
     }
 }
 
@@ -379,10 +406,10 @@ fn texts(row: &mut Row, task: &Short) -> Result<Vec<String>> {
 }
 
 /// How many tasks match; more than `TOTAL_EXACT` of them are not always counted to the end.
-pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
+async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
     if !filter.looks_at_rows() {
         match (&filter.query, &filter.tag) {
-            (None, None) => return counted(transaction, project_id, filter).await,
+            (None, None) => return transaction.ask(counted(project_id, filter)).await,
             (None, Some(tag)) if filter.is_of_any_status() => return tagged(transaction, project_id, tag).await,
             (Some(query), None) if filter.is_of_any_status() => {
                 return match Query::of(query) {
@@ -415,11 +442,11 @@ pub async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filt
 }
 
 /// The tasks of a status, of the open ones, or of all: counted with every write.
-async fn counted(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
-    let counts = project::counts(transaction, project_id).await?;
-    let matches =
-        |status: Status| filter.status.is_none_or(|wanted| wanted == status) && (!filter.open || status.is_open());
-    Ok(counts.into_iter().filter(|(status, _)| matches(*status)).map(|(_, count)| count).sum())
+fn counted(project_id: i64, filter: &Filter) -> Question<i64> {
+    let (wanted, open) = (filter.status, filter.open);
+    let matches = move |status: Status| wanted.is_none_or(|wanted| wanted == status) && (!open || status.is_open());
+    project::counts(project_id)
+        .then(move |counts| counts.into_iter().filter(|(status, _)| matches(*status)).map(|(_, count)| count).sum())
 }
 
 impl Filter {

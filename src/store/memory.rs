@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::domain::memory::Memory;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::{Dialect, Transaction};
+use crate::store::backend::{Dialect, Question, Statement as Asked, Transaction};
 use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::task::{from_json, to_json};
@@ -82,7 +82,7 @@ pub async fn insert(transaction: &mut Transaction, new: &Memory, origin: &Origin
             let sql =
                 "update memory set superseded_by = ?3, fingerprint = null where project_id = ?1 and memory_id = ?2";
             let values = [origin.project_id.into(), old.into(), new.memory_id.as_str().into()];
-            transaction.execute(sql, &values).await?;
+            transaction.execute_later(Asked::new(sql, values))?;
         }
         return Ok(None);
     }
@@ -106,9 +106,9 @@ pub async fn get(transaction: &mut Transaction, project_id: i64, memory_id: &str
 }
 
 /// True if a result of this task was added at or after that version.
-pub async fn has_result(transaction: &mut Transaction, task_id: Uuid, since_version: i64) -> Result<bool> {
+pub fn has_result(task_id: Uuid, since_version: i64) -> Question<bool> {
     let sql = "select 1 from memory where task_id = ?1 and kind = 'result' and task_version >= ?2 limit 1";
-    Ok(transaction.row(sql, &[task_id.into(), since_version.into()]).await?.is_some())
+    Question::new(Asked::new(sql, [task_id.into(), since_version.into()]), |rows| Ok(!rows.is_empty()))
 }
 
 /// Which memories.

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
 use crate::error::Result;
-use crate::store::backend::Transaction;
+use crate::store::backend::{Question, Statement, Transaction};
 use crate::store::cell::Row;
 
 /// A message.
@@ -44,9 +44,9 @@ fn message(mut row: Row) -> Result<Message> {
 }
 
 /// Adds a message, and forgets those that expired.
-pub async fn insert(transaction: &mut Transaction, project_id: i64, connection: &str, new: &Message) -> Result<()> {
-    let values = [project_id.into(), new.at.0.into()];
-    transaction.execute("delete from message where project_id = ?1 and expires_at <= ?2", &values).await?;
+pub fn insert(transaction: &mut Transaction, project_id: i64, connection: &str, new: &Message) -> Result<()> {
+    let sql = "delete from message where project_id = ?1 and expires_at <= ?2";
+    transaction.execute_later(Statement::new(sql, [project_id.into(), new.at.0.into()]))?;
     let sql = "insert into message \
         (message_id, project_id, task_id, to_session, from_session, caller, connection, at, expires_at, text) \
         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -62,7 +62,7 @@ pub async fn insert(transaction: &mut Transaction, project_id: i64, connection: 
         new.expires.0.into(),
         new.text.as_str().into(),
     ];
-    transaction.execute(sql, &values).await.map(drop)
+    transaction.execute_later(Statement::new(sql, values))
 }
 
 /// True if no message has this id.
@@ -71,19 +71,14 @@ pub async fn is_free(transaction: &mut Transaction, message_id: String) -> Resul
 }
 
 /// The messages that wait on a task, oldest first.
-pub async fn waiting(
-    transaction: &mut Transaction,
-    project_id: i64,
-    task_id: Uuid,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<Message>> {
+pub fn waiting(project_id: i64, task_id: Uuid, now: Timestamp, limit: i64) -> Question<Vec<Message>> {
     let sql = format!(
         "select {COLUMNS} from message m where m.project_id = ?1 and m.task_id = ?2 \
          and m.acknowledged_at is null and m.expires_at > ?3 order by m.message_key limit ?4"
     );
-    let rows = transaction.rows(&sql, &[project_id.into(), task_id.into(), now.0.into(), limit.into()]).await?;
-    rows.into_iter().map(message).collect()
+    Question::new(Statement::new(sql, [project_id.into(), task_id.into(), now.0.into(), limit.into()]), |rows| {
+        rows.into_iter().map(message).collect()
+    })
 }
 
 /// The messages that wait on the tasks of an owner, or on any task of the project without one, oldest first.

@@ -46,13 +46,7 @@ pub async fn found(transaction: &mut Transaction) -> Result<i64> {
     let sql = "select coalesce(max(number), 0), coalesce(max(serves_from), 0) from migration";
     let row = transaction.row(sql, &[]).await?.ok_or_else(|| Refusal::internal(&"max gave no row"))?;
     let (found, serves_from) = (row.integer(0)?, row.integer(1)?);
-    if serves_from > CURRENT {
-        return Err(Refusal::new(
-            Code::Unavailable,
-            format!("the database has schema {found}, this program knows up to {CURRENT}"),
-            "Use the newer heyaira that wrote it. Nothing was changed.",
-        ));
-    }
+    check_served(serves_from)?;
     for (number, migration) in numbered().filter(|(number, _)| *number <= found) {
         let row = transaction.row("select digest from migration where number = ?1", &[number.into()]).await?;
         if row.as_ref().map(|row| row.str(0)).transpose()?
@@ -66,6 +60,18 @@ pub async fn found(transaction: &mut Transaction) -> Result<i64> {
         }
     }
     Ok(found)
+}
+
+/// Refuses a database that serves only programs that know a later schema than this one.
+pub fn check_served(serves_from: i64) -> Result<()> {
+    if serves_from <= CURRENT {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Code::Unavailable,
+        format!("the database serves programs from schema {serves_from} on, this one knows up to {CURRENT}"),
+        "Use the newer heyaira that changed it. Nothing was changed.",
+    ))
 }
 
 /// Waits until no other server is setting this database up. A file has its lock for that.

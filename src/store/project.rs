@@ -6,15 +6,18 @@ use crate::domain::project::{Instance, Project};
 use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Question, Statement, Transaction};
 use crate::store::cell::Row;
+use crate::store::migration;
 
 const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p.stale_hours, p.archived_at";
 
-/// The instance, and the project of that slug if it exists.
+/// The instance, and the project of that slug if it exists. Refused once a newer program has changed the schema in a way
+/// that this one must not work with: every call begins here.
 pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Result<(Instance, Option<Project>)> {
     let sql = format!(
-        "select i.instance_id, i.resource, i.pin_key, {COLUMNS} from instance i left join project p on p.slug = ?1"
+        "select i.instance_id, i.resource, i.pin_key, (select max(serves_from) from migration), {COLUMNS} \
+         from instance i left join project p on p.slug = ?1"
     );
     let row = transaction.row(&sql, &[slug.into()]).await?;
     let mut row = row.ok_or_else(|| {
@@ -25,8 +28,9 @@ pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Resu
         )
     })?;
     let instance = Instance { id: row.uuid(0)?, resource: row.text(1)?, pin_key: row.bytes(2)?.to_vec() };
-    let is_known = row.maybe_integer(3)?.is_some();
-    let project = is_known.then(|| project(row, 3)).transpose()?;
+    migration::check_served(row.integer(3)?)?;
+    let is_known = row.maybe_integer(4)?.is_some();
+    let project = is_known.then(|| project(row, 4)).transpose()?;
     Ok((instance, project))
 }
 
@@ -108,15 +112,18 @@ pub async fn save(transaction: &mut Transaction, project: &Project, now: Timesta
 
 /// Lets no other write that takes its turn in this project run beside this one: the later one is run again and then sees
 /// what the first has written. For rules that look at more than the rows that a write changes.
-pub async fn take_turn(transaction: &mut Transaction, project_id: i64) -> Result<()> {
+pub fn take_turn(transaction: &mut Transaction, project_id: i64) -> Result<()> {
     let sql = "update project set generation = generation where project_id = ?1";
-    transaction.execute(sql, &[project_id.into()]).await.map(drop)
+    transaction.execute_later(Statement::new(sql, [project_id.into()]))
 }
 
 /// How many tasks are in each status.
-pub async fn counts(transaction: &mut Transaction, project_id: i64) -> Result<Vec<(Status, i64)>> {
+pub fn counts(project_id: i64) -> Question<Vec<(Status, i64)>> {
     let sql = "select status, cast(sum(tasks) as bigint) from task_count where project_id = ?1 group by status";
-    let rows = transaction.rows(sql, &[project_id.into()]).await?;
+    Question::new(Statement::new(sql, [project_id.into()]), by_status)
+}
+
+fn by_status(rows: Vec<Row>) -> Result<Vec<(Status, i64)>> {
     let mut counts: Vec<(Status, i64)> = Status::ALL.into_iter().map(|status| (status, 0)).collect();
     for row in rows {
         let status = row.str(0)?;

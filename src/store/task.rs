@@ -5,15 +5,21 @@ use uuid::Uuid;
 use crate::domain::task::{Content, Marks, Status, Task, short_id};
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Statement, Transaction};
 use crate::store::cell::{Cell, Row};
 use crate::store::search;
+use crate::store::version::{self, Version};
 
 const COLUMNS: &str = "task_id, version, status, priority, created_at, updated_at, owner, parent, \
     takeover_version, takeover_by, takeover_at, next_version, next_by, receipt_version, \
     pending_version, pending_at, pending_by, reopened_version, owner_at, written_by, \
     title, summary, tags, depends_on, handoff_next, handoff_blockers, description, \
     completion_criteria, required_reviews, handoff_completed";
+
+/// What is read of a task: its columns, and the database's own number of it.
+fn read_columns() -> String {
+    format!("{COLUMNS}, task_key")
+}
 
 /// How many candidates of an ambiguous prefix are told.
 const CANDIDATES: i64 = 5;
@@ -51,6 +57,7 @@ fn task(mut row: Row) -> Result<Task> {
         written_by: row.text(19)?,
     };
     Ok(Task {
+        task_key: row.integer(30)?,
         task_id: row.uuid(0)?,
         version: row.integer(1)?,
         content,
@@ -77,7 +84,7 @@ pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String> {
 
 /// The values of a task's columns, in the order of `COLUMNS` after the id.
 fn values(task: &Task) -> Result<Vec<Cell>> {
-    let Task { task_id, version, content, marks, created, updated } = task;
+    let Task { task_key: _, task_id, version, content, marks, created, updated } = task;
     let time = |moment: Option<Timestamp>| Cell::from(moment.map(|moment| moment.0));
     let text = |text: &Option<String>| Cell::from(text.as_deref());
     Ok(vec![
@@ -116,7 +123,7 @@ fn values(task: &Task) -> Result<Vec<Cell>> {
 
 /// The task of that full id.
 pub async fn get(transaction: &mut Transaction, project_id: i64, task_id: Uuid) -> Result<Option<Task>> {
-    let sql = format!("select {COLUMNS} from task where task_id = ?1 and project_id = ?2");
+    let sql = format!("select {} from task where task_id = ?1 and project_id = ?2", read_columns());
     let row = transaction.row(&sql, &[task_id.into(), project_id.into()]).await?;
     row.map(task).transpose()
 }
@@ -135,7 +142,8 @@ pub async fn find(transaction: &mut Transaction, project_id: i64, reference: &st
     let (low, high) = range_of(reference);
     // The plus keeps the planner from walking the whole project instead of the ids.
     let sql = format!(
-        "select {COLUMNS} from task where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4"
+        "select {} from task where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4",
+        read_columns()
     );
     let rows = transaction.rows(&sql, &[project_id.into(), low.into(), high.into(), CANDIDATES.into()]).await?;
     let mut tasks = rows.into_iter().map(task).collect::<Result<Vec<_>>>()?;
@@ -197,82 +205,96 @@ pub async fn insert(transaction: &mut Transaction, project_id: i64, new: &Task) 
     cells.extend(values(new)?);
     let row = transaction.row(&sql, &cells).await?;
     let key = row.ok_or_else(|| Refusal::internal(&"insert returned no key"))?.integer(0)?;
-    count(transaction, project_id, new.content.status, 1).await?;
-    save_tags(transaction, project_id, new, &[]).await?;
-    save_dependencies(transaction, new, &[]).await?;
+    count(transaction, project_id, new.content.status, 1)?;
+    save_tags(transaction, project_id, new, &[])?;
+    save_dependencies(transaction, new, &[])?;
     search::index_task(transaction, project_id, key, new);
     Ok(())
 }
 
-/// Writes `after` over `before`, if the stored version is still `before`'s: one compare-and-set statement.
+/// Writes `after` over `before`, if the stored version is still `before`'s, and adds the row of history: one
+/// compare-and-set. `before` was read in this transaction.
 ///
 /// False if another write came first; then nothing was changed.
-pub async fn save(transaction: &mut Transaction, project_id: i64, before: &Task, after: &Task) -> Result<bool> {
+pub async fn save(
+    transaction: &mut Transaction,
+    project_id: i64,
+    before: &Task,
+    after: &Task,
+    version: &Version,
+) -> Result<bool> {
+    let addition = version::addition(project_id, after.task_id, version)?;
+    if !transaction.change_and_add(change(before.version, after)?, addition).await? {
+        return Ok(false);
+    }
+    let (old, new) = (before.content.status, after.content.status);
+    if old != new {
+        count(transaction, project_id, old, -1)?;
+        count(transaction, project_id, new, 1)?;
+    }
+    if before.content.tags != after.content.tags {
+        save_tags(transaction, project_id, after, &before.content.tags)?;
+    }
+    if before.content.depends_on != after.content.depends_on {
+        save_dependencies(transaction, after, &before.content.depends_on)?;
+    }
+    let same_text = search::task_text(&before.content) == search::task_text(&after.content);
+    if !same_text || before.content.tags != after.content.tags {
+        search::index_task(transaction, project_id, before.task_key, after);
+    }
+    Ok(true)
+}
+
+/// Sets a task at a version to what it is after that.
+fn change(version: i64, after: &Task) -> Result<Statement> {
     let sql = "update task set version = ?3, status = ?4, is_open = ?5, priority = ?6, updated_at = ?7, owner = ?8, \
         parent = ?9, takeover_version = ?10, takeover_by = ?11, takeover_at = ?12, next_version = ?13, next_by = ?14, \
         receipt_version = ?15, pending_version = ?16, pending_at = ?17, pending_by = ?18, reopened_version = ?19, \
         owner_at = ?20, written_by = ?21, title = ?22, summary = ?23, tags = ?24, depends_on = ?25, \
         handoff_next = ?26, handoff_blockers = ?27, description = ?28, completion_criteria = ?29, \
         required_reviews = ?30, handoff_completed = ?31 \
-        where task_id = ?1 and version = ?2 returning task_key";
+        where task_id = ?1 and version = ?2";
     let mut columns = values(after)?.into_iter();
     let mut cells: Vec<Cell> = columns.by_ref().take(1).collect();
-    cells.push(before.version.into());
+    cells.push(version.into());
     cells.extend(columns.by_ref().take(2));
     cells.push(after.content.status.is_open().into());
     cells.extend(columns.by_ref().take(1));
     // created_at never changes.
     cells.extend(columns.skip(1));
-    let Some(row) = transaction.row(sql, &cells).await? else {
-        return Ok(false);
-    };
-    let (old, new) = (before.content.status, after.content.status);
-    if old != new {
-        count(transaction, project_id, old, -1).await?;
-        count(transaction, project_id, new, 1).await?;
-    }
-    if before.content.tags != after.content.tags {
-        save_tags(transaction, project_id, after, &before.content.tags).await?;
-    }
-    if before.content.depends_on != after.content.depends_on {
-        save_dependencies(transaction, after, &before.content.depends_on).await?;
-    }
-    let same_text = search::task_text(&before.content) == search::task_text(&after.content);
-    if !same_text || before.content.tags != after.content.tags {
-        search::index_task(transaction, project_id, row.integer(0)?, after);
-    }
-    Ok(true)
+    Ok(Statement::new(sql, cells))
 }
 
-async fn count(transaction: &mut Transaction, project_id: i64, status: Status, by: i64) -> Result<()> {
+fn count(transaction: &mut Transaction, project_id: i64, status: Status, by: i64) -> Result<()> {
     let sql = format!(
         "insert into task_count (project_id, status, slot, tasks) values (?1, ?2, {}, ?3) \
          on conflict (project_id, status, slot) do update set tasks = task_count.tasks + excluded.tasks",
         transaction.slot()
     );
-    transaction.execute(&sql, &[project_id.into(), status.as_str().into(), by.into()]).await.map(drop)
+    transaction.execute_later(Statement::new(sql, [project_id.into(), status.as_str().into(), by.into()]))
 }
 
-async fn save_tags(transaction: &mut Transaction, project_id: i64, task: &Task, old: &[String]) -> Result<()> {
+fn save_tags(transaction: &mut Transaction, project_id: i64, task: &Task, old: &[String]) -> Result<()> {
     let key = |tag: &String| -> [Cell; 3] { [project_id.into(), tag.into(), task.task_id.into()] };
     for tag in old.iter().filter(|tag| !task.content.tags.contains(tag)) {
         let sql = "delete from task_tag where project_id = ?1 and tag = ?2 and task_id = ?3";
-        transaction.execute(sql, &key(tag)).await?;
+        transaction.execute_later(Statement::new(sql, key(tag)))?;
     }
     for tag in &task.content.tags {
         let sql = "insert into task_tag (project_id, tag, task_id) values (?1, ?2, ?3) on conflict do nothing";
-        transaction.execute(sql, &key(tag)).await?;
+        transaction.execute_later(Statement::new(sql, key(tag)))?;
     }
     Ok(())
 }
 
-async fn save_dependencies(transaction: &mut Transaction, task: &Task, old: &[Uuid]) -> Result<()> {
+fn save_dependencies(transaction: &mut Transaction, task: &Task, old: &[Uuid]) -> Result<()> {
     if !old.is_empty() {
-        transaction.execute("delete from task_dependency where task_id = ?1", &[task.task_id.into()]).await?;
+        let sql = "delete from task_dependency where task_id = ?1";
+        transaction.execute_later(Statement::new(sql, [task.task_id.into()]))?;
     }
     for first in &task.content.depends_on {
         let sql = "insert into task_dependency (task_id, depends_on) values (?1, ?2) on conflict do nothing";
-        transaction.execute(sql, &[task.task_id.into(), (*first).into()]).await?;
+        transaction.execute_later(Statement::new(sql, [task.task_id.into(), (*first).into()]))?;
     }
     Ok(())
 }
@@ -294,7 +316,7 @@ pub async fn waits_for(transaction: &mut Transaction, first: Uuid, task_id: Uuid
 }
 
 /// Remembers that a session wrote a version of a task, and whether that version handed it off.
-pub async fn note_session(
+pub fn note_session(
     transaction: &mut Transaction,
     project_id: i64,
     session_ref: &str,
@@ -309,15 +331,15 @@ pub async fn note_session(
     let handed_off_version = if handed_off { task.version } else { 0 };
     let values =
         [project_id.into(), session_ref.into(), task.task_id.into(), task.version.into(), handed_off_version.into()];
-    transaction.execute(sql, &values).await.map(drop)
+    transaction.execute_later(Statement::new(sql, values))
 }
 
 /// The open tasks that a session worked on, with whether it handed each off; then the finished ones.
 pub async fn of_session(transaction: &mut Transaction, project_id: i64, session_ref: &str) -> Result<Vec<Task>> {
-    let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("t.{}", column.trim())).collect();
+    let columns: Vec<String> = read_columns().split(", ").map(|column| format!("t.{}", column.trim())).collect();
     let sql = format!(
         "select {} from task_session s join task t on t.task_id = s.task_id \
-         where s.project_id = ?1 and s.session_ref = ?2 order by t.is_open desc, t.updated_at desc limit 20",
+         where s.project_id = ?1 and s.session_ref = ?2 order by t.is_open desc, t.updated_at desc, t.task_id limit 20",
         columns.join(", ")
     );
     let rows = transaction.rows(&sql, &[project_id.into(), session_ref.into()]).await?;

@@ -88,7 +88,7 @@ async fn companion_problems(transaction: &mut Transaction, project_id: i64, pres
         let row = transaction.row(sql, &[task_id.into(), marks.takeover_version.into()]).await?;
         found(row.is_none(), "its mark of a takeover names a version that was none");
     }
-    let receipt = version::last_receipt(transaction, task_id, present.version).await;
+    let receipt = transaction.ask(version::last_receipt(task_id, present.version)).await;
     found(receipt.is_err(), "its last receipt cannot be read");
     let title = crate::store::search::finds_title(transaction, project_id, present).await?;
     found(!title, "its title is not in the word index");

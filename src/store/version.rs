@@ -7,7 +7,7 @@ use crate::domain::receipt::KeptReceipt;
 use crate::domain::task::Content;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::Transaction;
+use crate::store::backend::{Question, Statement, Transaction};
 use crate::store::cell::Row;
 use crate::store::task::{from_json, to_json};
 
@@ -66,11 +66,16 @@ fn version(mut row: Row) -> Result<Version> {
     })
 }
 
-/// Adds the row of a new version.
-pub async fn insert(transaction: &mut Transaction, project_id: i64, task_id: Uuid, new: &Version) -> Result<()> {
+/// Adds the row of a first version.
+pub fn insert(transaction: &mut Transaction, project_id: i64, task_id: Uuid, new: &Version) -> Result<()> {
+    transaction.execute_later(addition(project_id, task_id, new)?)
+}
+
+/// What adds the row of a version.
+pub(super) fn addition(project_id: i64, task_id: Uuid, new: &Version) -> Result<Statement> {
     let sql = "insert into task_version \
         (task_id, version, project_id, at, caller, connection, session_ref, harness, act, changed, content) \
-        values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11";
     let values = [
         task_id.into(),
         new.version.into(),
@@ -84,7 +89,7 @@ pub async fn insert(transaction: &mut Transaction, project_id: i64, task_id: Uui
         to_json(&new.changed)?.into(),
         to_json(&new.content)?.into(),
     ];
-    transaction.execute(sql, &values).await.map(drop)
+    Ok(Statement::new(sql, values))
 }
 
 /// The versions after `since`, oldest first, at most `limit`.
@@ -133,12 +138,7 @@ pub async fn fields_at(transaction: &mut Transaction, task_id: Uuid, at: i64) ->
 }
 
 /// Adds a receipt.
-pub async fn insert_receipt(
-    transaction: &mut Transaction,
-    task_id: Uuid,
-    kept: &KeptReceipt,
-    at: Timestamp,
-) -> Result<()> {
+pub fn insert_receipt(transaction: &mut Transaction, task_id: Uuid, kept: &KeptReceipt, at: Timestamp) -> Result<()> {
     let sql = "insert into receipt (task_id, version, session_ref, fields, observed, carried, at) \
         values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let values = [
@@ -150,21 +150,22 @@ pub async fn insert_receipt(
         to_json(&kept.carried)?.into(),
         at.0.into(),
     ];
-    transaction.execute(sql, &values).await.map(drop)
+    transaction.execute_later(Statement::new(sql, values))
 }
 
 /// The last receipt up to a version.
-pub async fn last_receipt(transaction: &mut Transaction, task_id: Uuid, up_to: i64) -> Result<Option<KeptReceipt>> {
-    Ok(receipts(transaction, task_id, up_to).await?.map(|(last, _)| last))
+pub fn last_receipt(task_id: Uuid, up_to: i64) -> Question<Option<KeptReceipt>> {
+    receipts(task_id, up_to).then(|found| found.map(|(last, _)| last))
 }
 
 /// The last receipt up to a version, and how many there are.
-pub async fn receipts(transaction: &mut Transaction, task_id: Uuid, up_to: i64) -> Result<Option<(KeptReceipt, i64)>> {
+pub fn receipts(task_id: Uuid, up_to: i64) -> Question<Option<(KeptReceipt, i64)>> {
     let sql = "select version, fields, observed, carried, \
         (select count(*) from receipt where task_id = ?1 and version <= ?2) \
         from receipt where task_id = ?1 and version <= ?2 order by version desc limit 1";
-    let row = transaction.row(sql, &[task_id.into(), up_to.into()]).await?;
-    row.map(|row| Ok((receipt(&row)?, row.integer(4)?))).transpose()
+    Question::new(Statement::new(sql, [task_id.into(), up_to.into()]), |rows| {
+        rows.first().map(|row| Ok((receipt(row)?, row.integer(4)?))).transpose()
+    })
 }
 
 fn receipt(row: &Row) -> Result<KeptReceipt> {
@@ -177,14 +178,10 @@ fn receipt(row: &Row) -> Result<KeptReceipt> {
 }
 
 /// The last receipt of a session from a version on.
-pub async fn last_receipt_of(
-    transaction: &mut Transaction,
-    task_id: Uuid,
-    session_ref: &str,
-    from: i64,
-) -> Result<Option<KeptReceipt>> {
+pub fn last_receipt_of(task_id: Uuid, session_ref: &str, from: i64) -> Question<Option<KeptReceipt>> {
     let sql = "select version, fields, observed, carried from receipt \
         where task_id = ?1 and session_ref = ?2 and version >= ?3 order by version desc limit 1";
-    let row = transaction.row(sql, &[task_id.into(), session_ref.into(), from.into()]).await?;
-    row.as_ref().map(receipt).transpose()
+    Question::new(Statement::new(sql, [task_id.into(), session_ref.into(), from.into()]), |rows| {
+        rows.first().map(receipt).transpose()
+    })
 }

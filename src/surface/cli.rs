@@ -4,6 +4,8 @@
 pub mod answer;
 pub mod commands;
 pub mod connect;
+pub mod connections;
+pub mod doctor;
 pub mod flags;
 pub mod limits;
 pub mod maintain;
@@ -46,7 +48,8 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 }
 
 /// Logs go to standard error, at the level of `RUST_LOG`; without it errors, and what a server over the network does.
-const LOGGED: &str = "error,heyaira::surface::http=info,heyaira::surface::cli::serve=info";
+const LOGGED: &str = "error,heyaira::surface::http=info,heyaira::surface::cli::serve=info,heyaira::store=warn,\
+                      heyaira::store::backend::postgres=info";
 
 fn start_logging() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));
@@ -100,16 +103,21 @@ fn config(leaf: &ArgMatches) -> Result<Config> {
     let path = |name: &str| leaf.get_one::<String>(name).map(PathBuf::from);
     // An operation with a project of its own, such as token create, has no flag for the connection's.
     let project = leaf.try_get_one::<String>("project-name").ok().flatten().cloned();
-    Config::new(leaf.get_one::<String>("database").cloned(), project, path("profile"), folder, |name| {
-        std::env::var(name).ok()
-    })
+    let variable = |name: &str| std::env::var(name).ok();
+    let named = leaf.get_one::<String>("database").cloned();
+    let config = Config::new(named, project, path("profile"), folder, variable)?;
+    let connections = connections::of(leaf, variable)?;
+    Ok(Config { database: config.database.with_connections(connections), ..config })
 }
 
 impl Session {
     /// Calls one operation as the person at this machine.
     pub fn ask(&self, entry: &'static Entry, arguments: Value) -> Result<Value> {
         let service = self.config.open(false)?;
-        self.ask_of(&service, entry, arguments)
+        let answer = self.ask_of(&service, entry, arguments);
+        // The process ends now, and others are to hear of what it wrote.
+        service.store.close();
+        answer
     }
 
     /// The same on a database that is open already.

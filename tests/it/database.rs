@@ -7,10 +7,12 @@ use std::sync::{OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use heyaira::error::Result;
 use heyaira::store::backend::{Database, Store};
+use rusqlite::types::Value;
 use sha2::{Digest, Sha256};
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 use uuid::Uuid;
 
 /// The URL of a database on a server where tests may make their own.
@@ -43,6 +45,11 @@ impl TestDatabase {
         Self(Kind::File(file))
     }
 
+    /// At that path, where nobody made it yet; on a server, where one is named, without any schema.
+    pub fn empty(file: PathBuf) -> Self {
+        server().map_or(Self(Kind::File(file)), |server| Self::on(server, "template0"))
+    }
+
     fn on(server: &str, template: &str) -> Self {
         let name = format!("test_{}", Uuid::new_v4().simple());
         // The usual strategy takes twice the time: it writes the whole template to the log.
@@ -60,8 +67,25 @@ impl TestDatabase {
 
     /// Opens it.
     pub fn open(&self) -> Store {
-        let database = Database::of(self.address()).expect("an address");
-        Store::open(&database, true).expect("a database that opens")
+        self.opened().expect("a database that opens")
+    }
+
+    /// Opens it, if it lets itself be opened.
+    pub fn opened(&self) -> Result<Store> {
+        Store::open(&Database::of(self.address()).expect("an address"), true)
+    }
+
+    /// True if it is on a server.
+    pub fn is_on_a_server(&self) -> bool {
+        matches!(self.0, Kind::Server { .. })
+    }
+
+    /// What it is, in words.
+    pub fn kind(&self) -> &'static str {
+        match &self.0 {
+            Kind::File(_) => "SQLite",
+            Kind::Server { .. } => "PostgreSQL",
+        }
     }
 
     /// The file, for tests that are about it.
@@ -99,6 +123,14 @@ impl TestDatabase {
                     return false;
                 }
             },
+        }
+    }
+
+    /// The rows of a query past the program, every value as text.
+    pub fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        match &self.0 {
+            Kind::File(file) => texts_of_file(file, sql),
+            Kind::Server { address, .. } => on_thread(|| Session::new(address).texts(sql)),
         }
     }
 
@@ -165,7 +197,8 @@ fn hold_on_server(address: String) -> Hold {
     Hold::Server { end: Some(end), thread: Some(thread) }
 }
 
-fn server() -> Option<&'static str> {
+/// The server of the tests, if one is named.
+pub fn server() -> Option<&'static str> {
     static NAMED: OnceLock<Option<String>> = OnceLock::new();
     let named = || std::env::var(SERVER).ok().filter(|url| !url.is_empty());
     NAMED.get_or_init(named).as_deref()
@@ -229,6 +262,33 @@ impl Session {
     fn rows(&self, sql: &str) -> usize {
         self.runtime.block_on(self.client.query(sql, &[])).expect("rows").len()
     }
+
+    fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        let told = self.runtime.block_on(self.client.simple_query(sql));
+        let told = told.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+        let rows = told.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        rows.map(|row| (0..row.len()).map(|column| row.get(column).map(str::to_owned)).collect()).collect()
+    }
+}
+
+fn texts_of_file(file: &Path, sql: &str) -> Vec<Vec<Option<String>>> {
+    let connection = rusqlite::Connection::open(file).expect("the database");
+    let mut statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let width = statement.column_count();
+    let text = |row: &rusqlite::Row<'_>, column: usize| {
+        Ok(match row.get::<_, Value>(column)? {
+            Value::Null => None,
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Real(number) => Some(number.to_string()),
+            Value::Text(text) => Some(text),
+            Value::Blob(bytes) => Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        })
+    };
+    let rows = statement.query_map([], |row| (0..width).map(|column| text(row, column)).collect());
+    rows.and_then(Iterator::collect).unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
 /// Runs statements on a connection of their own.

@@ -257,7 +257,7 @@ impl House {
                     task.version = version;
                     store::task::insert(transaction, project_id, &task).await?;
                     let first = first_version(&task);
-                    store::version::insert(transaction, project_id, task_id, &first).await?;
+                    store::version::insert(transaction, project_id, task_id, &first)?;
                 }
                 Ok(())
             })

@@ -2,7 +2,9 @@
 # A PostgreSQL cluster of the tests' own: it shares nothing with one that the machine may have, and leaves nothing.
 #
 #   tests/postgres/cluster.sh run COMMAND...      a cluster for as long as the command runs
-#   tests/postgres/cluster.sh start DIR [PORT]    makes DIR, starts a cluster in it, prints its maintenance URL
+#   tests/postgres/cluster.sh start DIR [PORT]    makes DIR, or takes one that was halted; starts a cluster in it, prints
+#                                                 its maintenance URL
+#   tests/postgres/cluster.sh halt DIR            ends that cluster, and leaves DIR to be started again
 #   tests/postgres/cluster.sh stop DIR            ends that cluster and removes DIR
 #   tests/postgres/cluster.sh binaries            prints the folder of the server's programs, or fails
 #
@@ -87,6 +89,11 @@ start() {
   local folder=$1 port=${2:-}
   mkdir -p "$folder"
   folder=$(cd "$folder" && pwd -P)
+  if [ -e "$folder/programs" ] && [ -e "$folder/password" ]; then
+    start_server "$folder" "$port"
+    cat "$folder/url"
+    return
+  fi
   [ -z "$(ls -A "$folder")" ] || fail "$folder is not empty"
   # The address of a socket in the file system ends at 107 bytes.
   [ ${#folder} -le 85 ] || fail "the name of $folder is too long for a socket in it"
@@ -152,6 +159,14 @@ start_server() {
   fail "the server did not start: $(cat "$folder/log")"
 }
 
+# halt DIR: what was written stays.
+halt() {
+  local folder=$1
+  [ -e "$folder/data/postmaster.pid" ] || return 0
+  as_server "$(cat "$folder/programs")/pg_ctl" stop --pgdata="$folder/data" --mode=fast --wait --silent ||
+    fail "the server in $folder did not end"
+}
+
 # stop DIR: nothing of the data is wanted, so that the server ends at once.
 stop() {
   local folder=$1
@@ -203,7 +218,7 @@ action=${1:-}
 case $action in
 run) [ $# -ge 1 ] || usage ;;
 start) [ $# -ge 1 ] && [ $# -le 2 ] || usage ;;
-stop) [ $# -eq 1 ] || usage ;;
+halt | stop) [ $# -eq 1 ] || usage ;;
 binaries) [ $# -eq 0 ] || usage ;;
 *) usage ;;
 esac

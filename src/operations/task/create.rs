@@ -94,9 +94,9 @@ impl Operation for TaskCreate {
             changed: task.content.changes_since(&unset).keys().cloned().collect(),
             content: fields,
         };
-        store::version::insert(context.transaction, project_id, task_id, &version).await?;
+        store::version::insert(context.transaction, project_id, task_id, &version)?;
         if let Some(session_ref) = &actor.session_ref {
-            store::task::note_session(context.transaction, project_id, session_ref, &task, false).await?;
+            store::task::note_session(context.transaction, project_id, session_ref, &task, false)?;
         }
         Ok(json!({"task_id": task_id, "version": 1, "line": task.line()}))
     }

@@ -132,9 +132,14 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     let content = shown.content();
     let read_on = ReadOn::new(task, *version);
     let mut answer = head(&shown);
-    let found = version::receipts(context.transaction, task.task_id, *version).await?;
+    let found = version::receipts(task.task_id, *version);
+    let (found, messages) = if past.is_none() {
+        let waiting = waiting(context, task.task_id)?;
+        context.transaction.ask_both(found, waiting).await?
+    } else {
+        (context.transaction.ask(found).await?, Waiting::NONE)
+    };
     let (kept, receipts) = found.map_or((None, 0), |(last, count)| (Some(last), count));
-    let messages = if past.is_none() { waiting(context, task.task_id).await? } else { Waiting::NONE };
     answer.insert("receipts".to_owned(), json!(receipts));
 
     let names = names(content);

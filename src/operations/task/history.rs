@@ -106,7 +106,7 @@ impl Operation for TaskRevert {
         })?;
         check_circles(context, before.task_id, content.parent, &content.depends_on).await?;
         let since = before.marks.reopened_version;
-        let has_result = has_result(context.transaction, before.task_id, since).await?;
+        let has_result = context.transaction.ask(has_result(before.task_id, since)).await?;
         let after = before.revert(content, &actor, has_result, context.now)?;
         let step = Step { before: &before, after: &after, actor: &actor, act: "revert", with_receipt: false };
         let changed = save(context, step).await?;

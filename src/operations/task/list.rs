@@ -93,9 +93,8 @@ impl Operation for TaskList {
         };
         let filter = self.into_filter(context, &project).await?;
         let size = Size::of(limit);
-        let found =
+        let (found, total) =
             list::page(context.transaction, project.project_id, &filter, sort, after.as_ref(), size.to_read()).await?;
-        let total = list::total(context.transaction, project.project_id, &filter).await?;
         let rows = found.iter().map(|task| row(task, now, &project)).collect();
         let position = |last: usize| {
             let Position { keys, task_id } = &found.get(last)?.position;

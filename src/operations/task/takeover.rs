@@ -47,7 +47,8 @@ impl Operation for TaskTakeover {
         let after = before.take_over(&actor, context.now, self.force.unwrap_or(false))?;
         let step = Step { before: &before, after: &after, actor: &actor, act: "takeover", with_receipt: false };
         save(context, step).await?;
-        let messages = waiting(context, after.task_id).await?;
+        let messages = waiting(context, after.task_id)?;
+        let messages = context.transaction.ask(messages).await?;
         let mut answer = json!({
             "task_id": after.task_id,
             "version": after.version,

@@ -209,18 +209,15 @@ fn touched_fields(change: &Change) -> Vec<&'static str> {
 
 async fn facts(context: &mut Context<'_>, before: &Task, session_ref: Option<&str>) -> Result<Facts> {
     let marks = &before.marks;
-    let previous_receipt = match session_ref {
+    let result = store::memory::has_result(before.task_id, marks.reopened_version);
+    let (result_kept, previous_receipt) = match session_ref {
         Some(session_ref) => {
-            let from = marks.takeover_version;
-            store::version::last_receipt_of(context.transaction, before.task_id, session_ref, from).await?
+            let last = store::version::last_receipt_of(before.task_id, session_ref, marks.takeover_version);
+            context.transaction.ask_both(result, last).await?
         }
-        None => None,
+        None => (context.transaction.ask(result).await?, None),
     };
-    Ok(Facts {
-        result_kept: store::memory::has_result(context.transaction, before.task_id, marks.reopened_version).await?,
-        previous_receipt,
-        observed: Observed::clone(context.observed),
-    })
+    Ok(Facts { result_kept, previous_receipt, observed: Observed::clone(context.observed) })
 }
 
 /// The warning that text was dropped, and where it still stands.
@@ -253,7 +250,7 @@ async fn write(
     let step = Step { before, after: &after, actor: &writer, act, with_receipt: receipt.is_some() };
     let changed_fields = save(context, step).await?;
     if let Some(receipt) = &receipt {
-        store::version::insert_receipt(context.transaction, after.task_id, receipt, context.now).await?;
+        store::version::insert_receipt(context.transaction, after.task_id, receipt, context.now)?;
     }
     let result = match result {
         Some(body) => Some(add_result(context, &after, body, actor).await?),

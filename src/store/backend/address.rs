@@ -2,12 +2,17 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::time::Duration;
 
 use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+use tokio_postgres::config::{Host, SslMode};
 
-use crate::error::{Refusal, Result};
+use crate::error::Result;
+
+mod url;
+
+/// How many connections one server has at most, if nobody says.
+pub const CONNECTIONS: usize = 16;
 
 /// Where a database is: a file, or a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +39,15 @@ impl Database {
             Self::Server(_) => None,
         }
     }
+
+    /// The same, with at most so many connections where it is a server.
+    #[must_use]
+    pub fn with_connections(self, most: usize) -> Self {
+        match self {
+            Self::Server(address) => Self::Server(Address { connections: most, ..address }),
+            file @ Self::File(_) => file,
+        }
+    }
 }
 
 impl fmt::Display for Database {
@@ -45,27 +59,47 @@ impl fmt::Display for Database {
     }
 }
 
+/// How a connection is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encryption {
+    /// Not at all.
+    Plain,
+    /// Where the server offers it, whatever its certificate.
+    Offered,
+    /// With a certificate of an authority that is named.
+    OfAuthority,
+    /// With a certificate of a trusted authority for the server's own name.
+    OfHost,
+}
+
+/// One server of an address.
+pub(super) struct Server {
+    /// As it is shown.
+    pub(super) name: String,
+    /// What the driver connects by, to this one only.
+    pub(super) config: Config,
+    /// How.
+    pub(super) encryption: Encryption,
+}
+
 /// The address of a server's database. Shown without its password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     url: String,
+    /// What all servers have in common; it names none.
     config: Box<Config>,
+    hosts: Vec<(Host, u16)>,
+    /// What was asked for; without that it depends on the host.
+    encryption: Option<Encryption>,
+    authorities: Option<PathBuf>,
+    patience: Duration,
+    connections: usize,
 }
 
 impl Address {
-    /// The address that a URL names.
+    /// The address that a URL names. All that is wrong with it is told at once, and no value of it but names of settings.
     pub fn of(url: &str) -> Result<Self> {
-        // The driver's own message would quote the URL.
-        let config = Config::from_str(url).map_err(|_| {
-            Refusal::argument(
-                "the database URL cannot be read: postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts as \
-                 HOST:PORT,HOST:PORT, settings behind a question mark",
-            )
-        })?;
-        if config.get_hosts().is_empty() {
-            return Err(Refusal::argument("the database URL names no host: postgres://USER@HOST:PORT/DATABASE"));
-        }
-        Ok(Self { url: url.to_owned(), config: Box::new(config) })
+        url::read(url)
     }
 
     /// The whole URL, password included: for handing it on, never for showing it.
@@ -73,24 +107,67 @@ impl Address {
         &self.url
     }
 
-    /// What the driver connects by.
-    pub(super) fn config(&self) -> &Config {
-        &self.config
+    /// How many connections there are at most.
+    pub fn connections(&self) -> usize {
+        self.connections
+    }
+
+    /// The file of the authorities whose certificates are trusted; without one the machine's are.
+    pub(super) fn authorities(&self) -> Option<&Path> {
+        self.authorities.as_deref()
+    }
+
+    /// How long one server may take to take a connection.
+    pub(super) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    /// The servers, in the order in which they are tried.
+    pub(super) fn servers(&self) -> Vec<Server> {
+        self.hosts.iter().map(|(host, port)| self.server(host, *port)).collect()
+    }
+
+    fn server(&self, host: &Host, port: u16) -> Server {
+        let mut config = Config::clone(&self.config);
+        let encryption = match host {
+            #[cfg(unix)]
+            Host::Unix(path) => {
+                config.host_path(path);
+                Encryption::Plain
+            }
+            Host::Tcp(name) => {
+                config.host(name);
+                // Nobody is on the way to the same machine; on the way to another one is nothing that need not be.
+                let usual = if is_loopback(name) { Encryption::Offered } else { Encryption::OfHost };
+                self.encryption.unwrap_or(usual)
+            }
+        };
+        config.port(port).ssl_mode(match encryption {
+            Encryption::Plain => SslMode::Disable,
+            Encryption::Offered => SslMode::Prefer,
+            Encryption::OfAuthority | Encryption::OfHost => SslMode::Require,
+        });
+        Server { name: shown(host, port), config, encryption }
+    }
+}
+
+/// True for a name or number of this machine itself.
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || host.parse::<std::net::IpAddr>().is_ok_and(|found| found.is_loopback())
+}
+
+fn shown(host: &Host, port: u16) -> String {
+    match host {
+        Host::Tcp(name) if name.contains(':') => format!("[{name}]:{port}"),
+        Host::Tcp(name) => format!("{name}:{port}"),
+        #[cfg(unix)]
+        Host::Unix(path) => format!("{}:{port}", path.display()),
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ports = self.config.get_ports();
-        let host = |(number, host): (usize, &Host)| {
-            let port = ports.get(number).or_else(|| ports.first().filter(|_| ports.len() == 1)).unwrap_or(&5432);
-            match host {
-                Host::Tcp(name) => format!("{name}:{port}"),
-                #[cfg(unix)]
-                Host::Unix(path) => format!("{}:{port}", path.display()),
-            }
-        };
-        let hosts: Vec<String> = self.config.get_hosts().iter().enumerate().map(host).collect();
+        let hosts: Vec<String> = self.hosts.iter().map(|(host, port)| shown(host, *port)).collect();
         write!(formatter, "postgres://")?;
         if let Some(user) = self.config.get_user() {
             write!(formatter, "{user}@")?;

@@ -1,6 +1,8 @@
 //! The drivers' errors made ours: the one file that knows what they mean. Must never let a driver's text out, which may
 //! quote a value or a password.
 
+use tokio_postgres::error::DbError;
+
 use crate::error::{Code, Refusal};
 use crate::store::backend::postgres::Unfit;
 
@@ -47,13 +49,23 @@ fn lasting_refusal(what: &str) -> Refusal {
         .with("retry_after_seconds", 60)
 }
 
+/// The database cannot be reached, and is looked for in the background.
+pub(super) fn away() -> Refusal {
+    unavailable("the database cannot be reached")
+}
+
+/// What `PostgreSQL` says when it has as many connections as it may have.
+const FULL: &str = "53300";
+
 /// What a refusal of `PostgreSQL` means for the transaction and its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Severity {
     /// It met another one: all of it is to be run again.
     Again,
-    /// The connection is gone, or leads to a server that does not take writes.
+    /// The connection is gone, or leads to a server that does not take writes. Nothing was committed.
     Lost,
+    /// The connection is gone, and nobody knows whether it was committed.
+    Uncertain,
     /// It would be refused again.
     Stays,
 }
@@ -73,13 +85,40 @@ impl Failure {
         Self { severity: Severity::Stays, refusal: unavailable("the call took longer than its deadline") }
     }
 
+    /// It would be refused again.
+    pub(super) fn stays(refusal: Refusal) -> Self {
+        Self { severity: Severity::Stays, refusal }
+    }
+
+    /// The server said nothing until long after the call's time was over.
+    pub(super) fn silent() -> Self {
+        Self { severity: Severity::Lost, ..Self::overdue() }
+    }
+
     /// The connection was closed by us.
     pub(super) fn gone() -> Self {
         Self::lost("the connection to the database is closed")
     }
 
+    /// No server of the address takes a connection.
+    pub(super) fn unreached(servers: &[Unreached]) -> Self {
+        let told: Vec<String> = servers.iter().map(|one| format!("{} {}", one.server, one.what)).collect();
+        let what = format!("the database cannot be reached: {}", told.join("; "));
+        let lasts = servers.iter().all(|one| one.lasts);
+        let refusal = if lasts { lasting_refusal(&what) } else { unavailable(what) };
+        // A server that is full still serves those who are connected.
+        let full = servers.iter().any(|one| one.full);
+        Self { severity: if full { Severity::Stays } else { Severity::Lost }, refusal }
+    }
+
     fn lost(what: &str) -> Self {
         Self { severity: Severity::Lost, refusal: unavailable(what) }
+    }
+
+    /// A statement was given values that its places do not take; nothing was sent.
+    pub(super) fn unfit(sql: &str) -> Self {
+        let refusal = Refusal::internal(&format!("values that do not fit: {sql}"));
+        Self { severity: Severity::Stays, refusal }
     }
 
     /// What a statement failed with.
@@ -99,7 +138,6 @@ impl Failure {
             "57014" => Self::overdue(),
             "25006" => Self::lost("the database server takes no writes now"),
             "57P01" | "57P02" | "57P03" | "57P05" => Self::lost("the database server is stopping or starting"),
-            "53300" => Self::lost("the database server has no connection left"),
             _ if code.starts_with("08") => Self::lost("the database server does not answer"),
             "XX001" | "XX002" => {
                 tracing::error!(code, "the database is damaged");
@@ -107,39 +145,142 @@ impl Failure {
                 let refusal = Refusal::new(Code::Damaged, "the database fails its own check", next);
                 Self { severity: Severity::Stays, refusal }
             }
-            _ => Self { severity: Severity::Stays, refusal: lasting_on_server(code, error) },
+            _ => Self { severity: Severity::Stays, refusal: lasting_on_server(found) },
         }
     }
 
-    /// Why there is no connection.
-    pub(super) fn of_pool(error: &deadpool_postgres::PoolError) -> Self {
-        match error {
-            deadpool_postgres::PoolError::Backend(error) => Self::of_statement(error),
-            _ => Self::lost("no connection to the database was free"),
-        }
-    }
-
-    /// The same for a commit that was sent: nobody knows whether it happened.
-    pub(super) fn uncertain() -> Self {
-        let refusal = Refusal::new(
-            Code::Unavailable,
-            "the connection to the database was lost while this was being committed: it may be written or not",
+    /// Of a commit that was sent: nobody knows whether it happened.
+    pub(super) fn uncertain(what: &str) -> Self {
+        let refusal = Refusal::uncertain(
+            format!("{what}: it may be written or not"),
             "To find out, call again in 1 second with the same idempotency_key: it is written once. Without a key read \
              first, and write again only if the change is not there.",
         );
-        Self { severity: Severity::Lost, refusal: refusal.with("uncertain", true).with("retry_after_seconds", 1) }
+        Self { severity: Severity::Uncertain, refusal }
     }
 }
 
-fn lasting_on_server(code: &str, error: &tokio_postgres::Error) -> Refusal {
+fn lasting_on_server(found: &DbError) -> Refusal {
+    let code = found.code().code();
     let what = match code {
         "53100" => "the disk of the database server is full",
         "53200" => "the database server has no memory left",
         "42501" => "the database user may not do this",
         "3D000" => "there is no such database on the server",
         "28000" | "28P01" => "the database server refuses the user or the password",
-        _ => return Refusal::internal(error),
+        _ => return Refusal::internal(&told(found)),
     };
     tracing::warn!(code, what, "the database refused");
     lasting_refusal(what)
+}
+
+/// What the log may say of an error that should not be. Messages quote values, but for those about a statement, which
+/// quote its words, and these are ours.
+fn told(found: &DbError) -> String {
+    let (code, routine) = (found.code().code(), found.routine().unwrap_or("an unknown place"));
+    let message = if code.starts_with("42") { found.message() } else { "the message may quote a value" };
+    format!("PostgreSQL error {code} from {routine}: {message}")
+}
+
+/// Why a server takes no connection, for whoever runs this one.
+#[derive(Debug)]
+pub(super) struct Unreached {
+    server: String,
+    what: String,
+    /// True if a later try ends the same, until somebody mends it.
+    lasts: bool,
+    /// True if it has no connection left.
+    full: bool,
+}
+
+impl Unreached {
+    /// What connecting failed with.
+    pub(super) fn new(server: &str, error: &tokio_postgres::Error) -> Self {
+        let (what, lasts) = match error.as_db_error() {
+            Some(found) => of_login(found.code().code()),
+            None => of_network(error),
+        };
+        let full = error.as_db_error().is_some_and(|found| found.code().code() == FULL);
+        Self { server: server.to_owned(), what, lasts, full }
+    }
+
+    /// It did not answer in time.
+    pub(super) fn silent(server: &str) -> Self {
+        Self { server: server.to_owned(), what: "does not answer in time".to_owned(), lasts: false, full: false }
+    }
+}
+
+fn of_login(code: &str) -> (String, bool) {
+    let (what, lasts) = match code {
+        "28P01" => ("refuses the user or the password", true),
+        "28000" => {
+            ("lets this user not in from here, or only with other encryption (its pg_hba.conf says who is)", true)
+        }
+        "3D000" => ("has no such database", true),
+        "42501" => ("does not let this user into this database", true),
+        FULL => ("has no connection left", false),
+        "57P01" | "57P02" | "57P03" => ("is starting or stopping", false),
+        _ => return (format!("refuses the connection (SQLSTATE {code})"), true),
+    };
+    (what.to_owned(), lasts)
+}
+
+/// What the errors behind an error say: the driver keeps the network's and the certificates' there.
+fn of_network(error: &tokio_postgres::Error) -> (String, bool) {
+    let mut behind: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(error);
+    while let Some(one) = behind {
+        if let Some(error) = one.downcast_ref::<rustls::Error>() {
+            return (of_encryption(error), true);
+        }
+        let Some(error) = one.downcast_ref::<std::io::Error>() else {
+            if one.to_string() == "server does not support TLS" {
+                let what = "offers no encryption: switch it on there, or, where nobody else is on the way, add \
+                            sslmode=disable to the URL";
+                return (what.to_owned(), true);
+            }
+            behind = one.source();
+            continue;
+        };
+        // An error that another library made is inside, and not behind.
+        match error.get_ref() {
+            Some(inner) => behind = Some(inner),
+            None => return of_system(error),
+        }
+    }
+    match error.to_string().as_str() {
+        "authentication error" => ("wants a password, or a way to log in that heyaira does not know".to_owned(), true),
+        "error connecting to server" => ("cannot be reached, or takes no writes".to_owned(), false),
+        _ => ("does not answer as a PostgreSQL server does".to_owned(), false),
+    }
+}
+
+fn of_system(error: &std::io::Error) -> (String, bool) {
+    use std::io::ErrorKind as Kind;
+    let what = match error.kind() {
+        Kind::ConnectionRefused => "refuses the connection",
+        Kind::NotFound => "has no socket there",
+        Kind::TimedOut => "does not answer in time",
+        Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe | Kind::UnexpectedEof => {
+            "breaks the connection off"
+        }
+        _ => return (format!("cannot be reached ({error})"), false),
+    };
+    (what.to_owned(), false)
+}
+
+fn of_encryption(error: &rustls::Error) -> String {
+    use rustls::CertificateError as Wrong;
+    let rustls::Error::InvalidCertificate(wrong) = error else {
+        return format!("cannot agree on the encryption ({error})");
+    };
+    match wrong {
+        Wrong::UnknownIssuer => "has a certificate that is not trusted here: name the file of its authority with \
+                                 sslrootcert=FILE in the URL"
+            .to_owned(),
+        Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => {
+            "has a certificate for another name: use the name that it is for, or sslmode=verify-ca".to_owned()
+        }
+        Wrong::Expired | Wrong::ExpiredContext { .. } => "has a certificate that has expired".to_owned(),
+        _ => format!("has a certificate that is not valid ({wrong})"),
+    }
 }

@@ -4,22 +4,31 @@
 //! It has a runtime of its own: a call that is dropped goes on to its end there, and the connections live whatever runs
 //! the callers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod};
-use tokio::runtime::Runtime;
+use deadpool::managed::PoolError;
+use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 use tokio::sync::{oneshot, watch};
+use tokio::time::{timeout, timeout_at};
 
 use crate::error::{Code, Refusal, Result};
 use crate::store::backend::address::Address;
-use crate::store::backend::failure::{Failure, Severity, unavailable};
+use crate::store::backend::failure::{Failure, Severity, away, unavailable};
+use crate::store::backend::postgres::changes::News;
+use crate::store::backend::postgres::gate::{Backoff, Gate, some_of};
+use crate::store::backend::postgres::pool::{Client, Manager, Pool};
+use crate::store::backend::postgres::servers::Servers;
 use crate::store::backend::postgres::transaction::Transaction;
-use crate::store::backend::{Driver, Work};
+use crate::store::backend::{Driver, Finding, Work};
 use crate::store::migration;
 
 mod changes;
+mod examine;
+mod gate;
+mod pool;
+mod servers;
 mod tls;
 mod transaction;
 mod value;
@@ -27,26 +36,58 @@ mod value;
 pub(super) use changes::Changes;
 pub(super) use value::Unfit;
 
-/// How many connections one server has at most.
-const CONNECTIONS: usize = 16;
-/// How many threads look after them.
+/// How many threads look after the connections.
 const THREADS: usize = 2;
-/// How long a server may take to take a connection.
-const CONNECTING: Duration = Duration::from_secs(3);
 /// How long the database may stay silent past a deadline, before the connection is taken for lost.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How much later than that the server gives a commit up. A commit that waits for a standby and is given up is
+/// acknowledged all the same, which must find nobody who takes it for one.
+const LATER: Duration = Duration::from_secs(5);
 /// How often a write that met others is run.
 const ATTEMPTS: u32 = 24;
 /// The longest pause before it is run again.
 const PAUSE_MAX: Duration = Duration::from_millis(64);
 /// How long opening waits for another server that is setting the same database up.
 const OPENING: Duration = Duration::from_mins(1);
+/// How long the end of the process waits until the other servers were told of the last commits.
+const TELLING: Duration = Duration::from_secs(1);
 
-/// Runs at the start of every transaction, with what the transaction may do before it and its time behind it.
-fn begin(writes: bool, deadline: Instant) -> String {
-    let access = if writes { "read write" } else { "read only" };
-    let left = deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
-    format!("begin isolation level repeatable read, {access}; set local statement_timeout = {left}")
+/// What a transaction is for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Read,
+    Write,
+    /// Setting up: it waits for its turn, and must then see what those before it did.
+    SetUp,
+}
+
+impl Purpose {
+    /// What is run at the start of a transaction that must end by then.
+    fn begin(self, deadline: Instant) -> String {
+        let modes = match self {
+            Self::Read => "repeatable read, read only",
+            Self::Write => "repeatable read, read write",
+            Self::SetUp => "read committed, read write",
+        };
+        format!("begin isolation level {modes}; set local statement_timeout = {}", left(deadline))
+    }
+}
+
+/// Runs at the end of every write.
+fn commit(deadline: Instant) -> String {
+    format!("set local statement_timeout = {}; commit", left(deadline + SILENCE + LATER))
+}
+
+/// The milliseconds until then; 0 would mean that there is no end.
+fn left(deadline: Instant) -> u128 {
+    deadline.saturating_duration_since(Instant::now()).as_millis().max(1)
+}
+
+/// How often a read asks: one statement needs no transaction around it to see one consistent state.
+#[derive(Clone, Copy)]
+pub(super) enum Asks {
+    Once,
+    Anything,
 }
 
 /// The database. Cheap to clone.
@@ -57,9 +98,12 @@ pub(super) struct Store {
 
 struct Inner {
     pool: Pool,
+    servers: Arc<Servers>,
+    gate: Gate,
+    /// Since when connections are trusted.
+    trusted: watch::Sender<Option<Instant>>,
+    news: Arc<News>,
     runtime: Option<Runtime>,
-    /// How many writes this process committed; what waits for one is woken.
-    commits: watch::Sender<u64>,
     /// True once something was found damaged.
     damaged: AtomicBool,
 }
@@ -84,30 +128,22 @@ pub(super) fn no_file(what: &str, by: &str) -> Refusal {
 impl Store {
     /// Connects and brings the schema up to date.
     pub(super) fn open(address: &Address, create: bool) -> Result<Self> {
-        let mut config = address.config().clone();
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECTING);
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("heyaira");
-        }
-        let manager =
-            Manager::from_config(config, tls::connector()?, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-        let pool = Pool::builder(manager).max_size(CONNECTIONS).build().map_err(|error| Refusal::internal(&error))?;
+        let servers = Arc::new(Servers::new(address)?);
+        let trusted = watch::Sender::new(None);
+        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
+        let pool = Pool::builder(manager).max_size(address.connections()).build();
+        let pool = pool.map_err(|error| Refusal::internal(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("database")
             .enable_all()
             .build()
             .map_err(|error| Refusal::internal(&error))?;
-        let (commits, damaged) = (watch::Sender::new(0), AtomicBool::new(false));
-        let inner = Arc::new(Inner { pool, runtime: Some(runtime), commits, damaged });
-        let (tell, told) = std::sync::mpsc::channel();
+        let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
+        let inner = Arc::new(Inner { pool, servers, gate, trusted, news, runtime: Some(runtime), damaged });
+        inner.spawn(changes::tell(Arc::clone(&inner.news), inner.pool.clone()))?;
         let opening = Arc::clone(&inner);
-        inner.spawn(async move {
-            let _ = tell.send(opening.bring_up_to_date(create).await);
-        })?;
-        told.recv().map_err(|error| Refusal::internal(&error))??;
+        inner.wait(async move { opening.bring_up_to_date(create).await })??;
         Ok(Self { inner })
     }
 
@@ -115,25 +151,36 @@ impl Store {
         self.inner.damaged.load(Ordering::Relaxed)
     }
 
-    /// Lets go of the connections that nobody uses.
+    /// Tells the other servers of the last commits, and lets go of the connections that nobody uses.
     pub(super) fn close(&self) {
+        let news = Arc::clone(&self.inner.news);
+        let _ = self.inner.wait(async move { timeout(TELLING, news.all_told()).await });
         self.inner.pool.close();
     }
 
     pub(super) fn watchers(&self) -> usize {
-        self.inner.commits.receiver_count()
+        self.inner.news.watchers()
     }
 
-    pub(super) fn changes(&self) -> Changes {
-        Changes::new(self.inner.commits.subscribe())
+    pub(super) fn changes(&self) -> Result<Changes> {
+        let (changes, first) = self.inner.news.watch();
+        if first {
+            let (news, servers) = (Arc::clone(&self.inner.news), Arc::clone(&self.inner.servers));
+            self.inner.spawn(changes::listen(news, servers, self.inner.trusted.subscribe()))?;
+        }
+        Ok(changes)
     }
 
-    pub(super) async fn read<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        asks: Asks,
+        mut work: impl Work<T>,
+    ) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
-            let answer = inner.read(deadline, &mut work, tell).await;
-            drop(answer);
+        self.inner.spawn_near(async move {
+            inner.read(deadline, asks, &mut work, tell).await;
         })?;
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
@@ -141,7 +188,7 @@ impl Store {
     pub(super) async fn write<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.spawn(async move {
+        self.inner.spawn_near(async move {
             let answer = inner.write(deadline, &mut work).await;
             // A caller that is gone lost its answer, not its write.
             let _ = tell.send(answer);
@@ -149,9 +196,14 @@ impl Store {
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
 
-    /// The settings that durability and speed hang on, by name.
-    pub(super) fn settings(&self) -> Result<Vec<(String, String)>> {
-        Ok(Vec::new())
+    /// What the server is, and how it is set up.
+    pub(super) fn findings(&self) -> Result<Vec<Finding>> {
+        let inner = Arc::clone(&self.inner);
+        self.inner.wait(async move {
+            let client = inner.connection(Instant::now() + OPENING).await.map_err(|failure| failure.refusal)?;
+            let found = examine::findings(&client, inner.pool.status().max_size).await;
+            found.map_err(|error| Failure::of_statement(&error).refusal)
+        })?
     }
 }
 
@@ -167,63 +219,131 @@ impl Inner {
         Ok(())
     }
 
-    /// A connection that was idle, or a new one.
-    async fn connection(&self, deadline: Instant) -> Result<Client, Failure> {
-        match tokio::time::timeout_at(deadline.into(), self.pool.get()).await {
+    /// Runs a call where its caller runs, if that is a runtime of several threads: a way to another one and back costs more
+    /// than many a statement. What happens to the caller ends no call there either.
+    fn spawn_near(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
+        match Handle::try_current() {
+            Ok(near)
+                if near.runtime_flavor() == RuntimeFlavor::MultiThread && std::env::var_os("HEYAIRA_FAR").is_none() =>
+            {
+                near.spawn(future);
+                Ok(())
+            }
+            _ => self.spawn(future),
+        }
+    }
+
+    /// Runs a future to its end there, and blocks until then.
+    fn wait<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Result<T> {
+        let (tell, told) = std::sync::mpsc::channel();
+        self.spawn(async move {
+            let _ = tell.send(future.await);
+        })?;
+        told.recv().map_err(|_| broken_off())
+    }
+
+    /// A connection that was idle, or a new one. At once a refusal while the database is away.
+    async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Client, Failure> {
+        self.gate.pass().map_err(Failure::stays)?;
+        match timeout_at(deadline.into(), self.pool.get()).await {
             Ok(Ok(client)) => Ok(client),
-            Ok(Err(error)) => Err(Failure::of_pool(&error)),
+            Ok(Err(PoolError::Backend(failure))) if failure.severity == Severity::Lost => {
+                self.close_gate(&failure);
+                Err(Failure::stays(away()))
+            }
+            Ok(Err(PoolError::Backend(failure))) => Err(failure),
+            Ok(Err(_)) => Err(Failure::stays(unavailable("the database is closed"))),
             Err(_) => Err(Failure::overdue()),
         }
     }
 
-    async fn read<T: Send>(
-        &self,
-        deadline: Instant,
-        work: &mut impl Work<T>,
-        tell: oneshot::Sender<Result<T>>,
-    ) -> Result<()> {
-        let client = match self.connection(deadline).await {
-            Ok(client) => client,
-            Err(failure) => {
-                let _ = tell.send(Err(failure.refusal));
-                return Ok(());
-            }
-        };
-        let mut transaction = Transaction::begin(client, begin(false, deadline));
-        let answer = self.run(deadline, &mut transaction, work).await;
-        let _ = tell.send(answer.map_err(|failure| failure.refusal));
-        transaction.roll_back().await;
-        Ok(())
+    /// Has all calls refused until a connection stands again.
+    fn close_gate(self: &Arc<Self>, failure: &Failure) {
+        self.distrust();
+        if self.gate.close() {
+            tracing::warn!(why = failure.refusal.message, "the database is away");
+            // Without a runtime there is nobody left to open it for.
+            let _ = self.spawn(reopen(Arc::downgrade(self)));
+        }
     }
 
-    async fn write<T: Send>(&self, deadline: Instant, work: &mut impl Work<T>) -> Result<T> {
-        let mut attempt = 0;
+    /// Has no connection used again that there is now: the server may not be the primary any more.
+    fn distrust(&self) {
+        self.trusted.send_replace(Some(Instant::now()));
+        self.pool.retain(|_, _| false);
+    }
+
+    async fn read<T: Send>(
+        self: &Arc<Self>,
+        deadline: Instant,
+        asks: Asks,
+        work: &mut impl Work<T>,
+        tell: oneshot::Sender<Result<T>>,
+    ) {
+        let mut again = true;
+        loop {
+            let client = match self.connection(deadline).await {
+                Ok(client) => client,
+                Err(failure) => return drop(tell.send(Err(failure.refusal))),
+            };
+            let mut transaction = match asks {
+                Asks::Once => Transaction::bare(client),
+                Asks::Anything => Transaction::begin(client, Purpose::Read.begin(deadline)),
+            };
+            let answer = self.run(deadline, &mut transaction, work).await;
+            if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
+                self.distrust();
+                if std::mem::take(&mut again) && Instant::now() < deadline {
+                    continue;
+                }
+            }
+            // Whoever asked does not wait for the end of the transaction.
+            let _ = tell.send(answer.map_err(|failure| failure.refusal));
+            return roll_back(transaction).await;
+        }
+    }
+
+    async fn write<T: Send>(self: &Arc<Self>, deadline: Instant, work: &mut impl Work<T>) -> Result<T> {
+        let (mut attempt, mut again) = (0, true);
         loop {
             attempt += 1;
-            match self.attempt(deadline, work).await {
+            let failure = match self.attempt(Purpose::Write, deadline, work).await {
                 Ok(answer) => return Ok(answer),
-                Err(failure) if failure.severity != Severity::Again => return Err(failure.refusal),
-                Err(_) if attempt == ATTEMPTS || Instant::now() >= deadline => {
-                    return Err(unavailable("others wrote the same at the same time, again and again"));
+                Err(failure) => failure,
+            };
+            let in_time = Instant::now() < deadline;
+            match failure.severity {
+                Severity::Again if attempt < ATTEMPTS && in_time => tokio::time::sleep(pause(attempt)).await,
+                Severity::Again => return Err(unavailable("others wrote the same at the same time, again and again")),
+                // Nothing of it was committed, and another connection may do.
+                Severity::Lost if std::mem::take(&mut again) && in_time => self.distrust(),
+                Severity::Lost | Severity::Uncertain => {
+                    self.distrust();
+                    return Err(failure.refusal);
                 }
-                Err(_) => tokio::time::sleep(pause(attempt)).await,
+                Severity::Stays => return Err(failure.refusal),
             }
         }
     }
 
     /// One transaction, from its begin to its commit.
-    async fn attempt<T: Send>(&self, deadline: Instant, work: &mut impl Work<T>) -> Result<T, Failure> {
+    async fn attempt<T: Send>(
+        self: &Arc<Self>,
+        purpose: Purpose,
+        deadline: Instant,
+        work: &mut impl Work<T>,
+    ) -> Result<T, Failure> {
         let client = self.connection(deadline).await?;
-        let mut transaction = Transaction::begin(client, begin(true, deadline));
+        let mut transaction = Transaction::begin(client, purpose.begin(deadline));
         let answer = match self.run(deadline, &mut transaction, work).await {
             Ok(answer) => answer,
             Err(failure) => {
-                transaction.roll_back().await;
+                roll_back(transaction).await;
                 return Err(failure);
             }
         };
-        transaction.commit().await?;
-        self.commits.send_modify(|count| *count = count.wrapping_add(1));
+        transaction.commit(commit(deadline), deadline + SILENCE).await?;
+        self.news.committed();
         Ok(answer)
     }
 
@@ -236,8 +356,7 @@ impl Inner {
     ) -> Result<T, Failure> {
         // The database itself stops at the deadline; this is for one that says nothing any more.
         let patience = deadline + SILENCE;
-        let outcome = tokio::time::timeout_at(patience.into(), work(transaction as &mut (dyn Driver + 'static))).await;
-        match outcome {
+        match timeout_at(patience.into(), work(transaction as &mut (dyn Driver + 'static))).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(refusal)) => {
                 self.damaged.fetch_or(refusal.code == Code::Damaged, Ordering::Relaxed);
@@ -245,19 +364,24 @@ impl Inner {
             }
             Err(_) => {
                 transaction.abandon();
-                Err(Failure::overdue())
+                Err(Failure::silent())
             }
         }
     }
 
     /// Applies missing migrations, one server at a time.
-    async fn bring_up_to_date(&self, create: bool) -> Result<()> {
+    async fn bring_up_to_date(self: &Arc<Self>, create: bool) -> Result<()> {
         let deadline = Instant::now() + OPENING;
         let found = {
-            let client = self.connection(deadline).await.map_err(|failure| failure.refusal)?;
-            let mut transaction = Transaction::begin(client, begin(false, deadline));
+            // Past the gate: whoever opens it is told all that is known.
+            let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
+            let client = client.map_err(|error| match error {
+                PoolError::Backend(failure) => failure.refusal,
+                _ => unavailable("the database is closed"),
+            })?;
+            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
             let found = migration::found(&mut transaction).await;
-            transaction.roll_back().await;
+            roll_back(transaction).await;
             found?
         };
         if found >= migration::CURRENT {
@@ -277,15 +401,30 @@ impl Inner {
                 migration::apply(transaction, found).await
             })
         });
-        self.write(deadline, &mut apply).await
+        self.attempt(Purpose::SetUp, deadline, &mut apply).await.map_err(|failure| failure.refusal)
     }
+}
+
+/// Tries until a connection stands, then lets calls through again.
+async fn reopen(inner: Weak<Inner>) {
+    let mut backoff = Backoff::default();
+    loop {
+        tokio::time::sleep(backoff.next()).await;
+        let Some(inner) = inner.upgrade() else { return };
+        if inner.pool.get().await.is_ok() {
+            inner.gate.open();
+            tracing::info!("the database is back");
+            return;
+        }
+    }
+}
+
+/// Undoes what was begun. A server that says nothing undoes it when it finds the connection closed.
+async fn roll_back(transaction: Transaction) {
+    let _ = timeout(SILENCE, transaction.roll_back()).await;
 }
 
 /// Longer with every attempt, and not the same for all who met.
 fn pause(attempt: u32) -> Duration {
-    let most = Duration::from_millis(1 << attempt.min(6)).min(PAUSE_MAX);
-    let mut byte = [0];
-    // Without random bytes all wait the longest time.
-    let share = getrandom::fill(&mut byte).map_or(255, |()| byte[0]);
-    most * u32::from(share) / 255
+    some_of(Duration::from_millis(1 << attempt.min(6)).min(PAUSE_MAX))
 }

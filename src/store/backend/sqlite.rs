@@ -17,7 +17,7 @@ use crate::error::{Code, Refusal, Result};
 use crate::store::backend::failure::{failed, unavailable};
 use crate::store::backend::sqlite::queue::{Queue, lock};
 use crate::store::backend::sqlite::writer::{Files, Held, keep_in_memory, write_for_ever};
-use crate::store::backend::{Dialect, Driver, Work};
+use crate::store::backend::{Dialect, Driver, Finding, Statement, Work};
 use crate::store::cell::{Cell, Row};
 use crate::store::file::Opened;
 use crate::store::{file, migration};
@@ -139,8 +139,25 @@ impl Driver for Transaction {
         ready(batch(self, sql)).boxed()
     }
 
-    fn execute_later(&mut self, sql: &'static str, values: Vec<Cell>) -> Result<()> {
-        self.change(sql, &values).map(drop).map_err(|error| failed(&error))
+    fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>> {
+        let rows = |one: &Statement| self.query(&one.sql, &one.values);
+        let answers = statements.iter().map(rows).collect::<rusqlite::Result<_>>();
+        ready(answers.map_err(|error| failed(&error))).boxed()
+    }
+
+    fn execute_later(&mut self, statement: Statement) -> Result<()> {
+        self.change(&statement.sql, &statement.values).map(drop).map_err(|error| failed(&error))
+    }
+
+    fn change_and_add(&mut self, change: Statement, addition: Statement) -> BoxFuture<'_, Result<bool>> {
+        let mut run = || {
+            let changed = self.change(&change.sql, &change.values)? == 1;
+            if changed {
+                self.change(&addition.sql, &addition.values)?;
+            }
+            Ok(changed)
+        };
+        ready(run().map_err(|error| failed(&error))).boxed()
     }
 
     /// After all other writes of the group: the full-text index writes what it gathered at every savepoint, which is
@@ -329,21 +346,22 @@ impl Store {
         self.noted(answer.unwrap_or_else(busy))
     }
 
-    /// The settings that durability and speed hang on, by name.
-    pub(super) fn settings(&self) -> Result<Vec<(String, String)>> {
+    /// The settings that durability and speed hang on.
+    pub(super) fn findings(&self) -> Result<Vec<Finding>> {
         let connection = self.reader()?;
-        let names = ["journal_mode", "synchronous", "schema", "page_size", "page_count"];
-        let read = |name: &str| -> rusqlite::Result<String> {
-            let schema = "select max(number) from migration".to_owned();
-            let sql = if name == "schema" { schema } else { format!("pragma {name}") };
-            connection.query_row(&sql, [], |row| Ok(format!("{:?}", row.get_ref(0)?)))
+        let read = |sql: &str| -> Result<String> {
+            let read = connection.query_row(sql, [], |row| Ok(format!("{:?}", row.get_ref(0)?)));
+            read.map(|value| bare(&value)).map_err(|error| failed(&error))
         };
-        let mut settings = vec![("sqlite".to_owned(), rusqlite::version().to_owned())];
-        for name in names {
-            let value = read(name).map_err(|error| failed(&error))?;
-            settings.push((name.to_owned(), bare(&value)));
-        }
-        Ok(settings)
+        let must_be = |check: &'static str, value: String, right: &str| {
+            if value == right { Finding::ok(check, value) } else { Finding::failed(check, value) }
+        };
+        Ok(vec![
+            Finding::ok("sqlite", rusqlite::version().to_owned()),
+            must_be("journal_mode", read("pragma journal_mode")?, "wal"),
+            must_be("synchronous", read("pragma synchronous")?, "2"),
+            Finding::ok("schema", read("select max(number) from migration")?),
+        ])
     }
 }
 

@@ -131,7 +131,7 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) async fn of(transaction: &mut Transaction, project_id: i64, query: &Query) -> Result<Self> {
-        let counts = project::counts(transaction, project_id).await?;
+        let counts = transaction.ask(project::counts(project_id)).await?;
         let tasks: i64 = counts.into_iter().map(|(_, count)| count).sum();
         let fits = |sample: &usize| tasks >> SAMPLES[*sample].bits >= SAMPLE_LEAST;
         let sample = (1..SAMPLES.len()).rev().find(fits).unwrap_or(0);

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, flags, maintain, mcp, serve, setup, start};
+use crate::surface::cli::{Session, connections, doctor, flags, maintain, mcp, serve, setup, start};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
@@ -19,7 +19,7 @@ const BY_HAND: [(&str, Run); 11] = [
     ("mcp", mcp::mcp),
     ("serve", serve::serve),
     ("resume", setup::resume),
-    ("doctor", maintain::doctor),
+    ("doctor", doctor::doctor),
     ("verify", maintain::verify),
     ("backup", maintain::backup),
     ("restore", maintain::restore),
@@ -86,7 +86,8 @@ fn with_globals(command: Command) -> Command {
     };
     // An operation's own flag of the same name comes first.
     let taken = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
-    let mut globals = vec![flag("database", "database").help("The database's file [env: HEYAIRA_DATABASE]")];
+    let mut globals =
+        vec![flag("database", "database").help("The database: a file, or postgres://… [env: HEYAIRA_DATABASE]")];
     if !taken("project") {
         globals.push(
             flag("project-name", "project").help("The project [env: HEYAIRA_PROJECT; else the pinned heyaira.toml]"),
@@ -138,7 +139,9 @@ fn made_by_hand() -> Vec<Command> {
         Command::new("resume")
             .about("Read everything that is needed to go on from a handoff line")
             .arg(text("line").num_args(1..).action(ArgAction::Append).help("The line, e.g. handoff: 8e287857 v7")),
-        Command::new("doctor").about("Check the set-up: database, settings, permissions, project"),
+        Command::new("doctor")
+            .about("Check the set-up: database, settings, permissions, project")
+            .arg(connections::flag()),
         Command::new("verify").about("Check the whole database, its history and its indexes; reads only"),
         Command::new("backup")
             .about("Write a consistent copy of the database, also while it is in use")

@@ -1,10 +1,10 @@
-//! Looking after a database: `doctor`, `verify`, `backup`, `restore`, `completions`.
+//! Looking after a database: `verify`, `backup`, `restore`, `completions`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::domain::project::Instance;
@@ -12,7 +12,7 @@ use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::store::backend::{Transaction, work};
 use crate::store::{project, verify as check};
-use crate::surface::cli::{Session, answer, commands, now, wait};
+use crate::surface::cli::{Session, answer, commands, wait};
 
 /// `heyaira verify`: the database's own check, then ours. Reads only.
 pub fn verify(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
@@ -124,81 +124,4 @@ pub fn completions(_session: &Session, matches: &ArgMatches) -> Result<ExitCode>
     clap_complete::generate(shell, &mut commands::all(), "heyaira", &mut script);
     answer::write(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
-}
-
-struct Finding {
-    check: &'static str,
-    state: &'static str,
-    told: String,
-}
-
-/// `heyaira doctor`: each check with ok, warning or failed, and what to do.
-pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
-    let mut findings = Vec::new();
-    let mut exit = 0;
-    match session.config.open(false) {
-        Err(refusal) => {
-            exit = refusal.code.exit();
-            findings.push(Finding { check: "database", state: "failed", told: refusal.to_string() });
-        }
-        Ok(service) => {
-            let database = session.config.database.to_string();
-            findings.push(Finding { check: "database", state: "ok", told: database });
-            exit = exit.max(examine(session, &service, &mut findings)?);
-        }
-    }
-    let rows: Vec<Value> =
-        findings.iter().map(|one| json!({"check": one.check, "state": one.state, "told": one.told})).collect();
-    if session.json {
-        answer::print(&json!({"healthy": exit == 0, "checks": rows}), true)?;
-    } else {
-        let lines = findings.iter().map(|one| format!("{:8} {}: {}\n", one.state, one.check, one.told));
-        answer::write(&crate::domain::text::visible(&lines.collect::<String>()))?;
-    }
-    Ok(ExitCode::from(exit))
-}
-
-fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) -> Result<u8> {
-    let mut exit = 0;
-    let mut add = |check, good: bool, told: String| {
-        findings.push(Finding { check, state: if good { "ok" } else { "failed" }, told });
-        good
-    };
-    for (name, value) in service.store.settings()? {
-        let (check, good) = match name.as_str() {
-            "sqlite" => ("sqlite", true),
-            "journal_mode" => ("journal_mode", value == "wal"),
-            "synchronous" => ("synchronous", value == "2"),
-            "schema" => ("schema", true),
-            _ => continue,
-        };
-        if !add(check, good, value) {
-            exit = Code::Unavailable.exit();
-        }
-    }
-    let problems = service.store.integrity()?;
-    if !add(
-        "integrity",
-        problems.is_empty(),
-        if problems.is_empty() { "clean".to_owned() } else { problems.join("; ") },
-    ) {
-        return Ok(Code::Damaged.exit());
-    }
-    let deadline = std::time::Instant::now() + service.deadline;
-    let started = std::time::Instant::now();
-    wait(service.store.write(deadline, work(|transaction| Box::pin(project::touch(transaction)))))?;
-    add("durable write", true, format!("{} ms", started.elapsed().as_millis()));
-    let entry = crate::operations::named("server_identity")
-        .ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
-    match session.ask_of(service, entry, json!({})) {
-        Ok(identity) => {
-            let told = format!("{} on instance {}", identity["project"], identity["instance"]);
-            add("project", true, told.replace('"', ""));
-        }
-        Err(refusal) => {
-            findings.push(Finding { check: "project", state: "warning", told: refusal.to_string() });
-        }
-    }
-    tracing::debug!(at = %now(), "doctor has looked");
-    Ok(exit)
 }

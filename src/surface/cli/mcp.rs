@@ -13,7 +13,7 @@ use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
 use crate::operation::{Connection, Door};
 use crate::operations;
-use crate::surface::cli::{Session, caller};
+use crate::surface::cli::{Session, caller, connections};
 use crate::surface::mcp::handler::Handler;
 use crate::surface::mcp::remote::Remote;
 use crate::surface::mcp::remote::address::Address;
@@ -41,6 +41,7 @@ pub fn flags() -> Vec<Arg> {
             .action(ArgAction::SetTrue)
             .requires("remote")
             .help("Send the token over http to another machine too, readable by everyone on the way"),
+        connections::flag().conflicts_with("remote"),
     ]
 }
 

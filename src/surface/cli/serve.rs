@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::domain::token::ANONYMOUS;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
-use crate::surface::cli::{Session, answer, limits, wait};
+use crate::surface::cli::{Session, answer, connections as database_connections, limits, wait};
 use crate::surface::http::{Auth, Server, Settings, connections, router};
 use crate::surface::signals;
 
@@ -40,6 +40,7 @@ pub fn flags() -> Vec<Arg> {
             .help("Web pages that may call it, e.g. https://tasks.example.org"),
     ];
     flags.extend(limits::flags());
+    flags.push(database_connections::flag());
     flags
 }
 

@@ -92,7 +92,7 @@ fn masked(value: &Value) -> Value {
             fields
                 .iter()
                 .map(|(name, value)| {
-                    let passing = ["age", "idle", "at", "created", "updated"].contains(&name.as_str());
+                    let passing = ["age", "idle", "pending", "at", "created", "updated"].contains(&name.as_str());
                     (name.clone(), if passing { json!("…") } else { masked(value) })
                 })
                 .collect::<Map<_, _>>(),

@@ -47,7 +47,7 @@ pub(super) async fn of(context: &mut Context<'_>, shown: &Shown, field: &str, of
 /// The whole text of a field; a list is the text of its JSON.
 async fn whole(context: &mut Context<'_>, shown: &Shown, field: &str) -> Result<Option<String>> {
     if let Some(name) = field.strip_prefix("receipt.") {
-        let kept = version::last_receipt(context.transaction, shown.task.task_id, shown.version).await?;
+        let kept = context.transaction.ask(version::last_receipt(shown.task.task_id, shown.version)).await?;
         let fields = kept.as_ref().map(|kept| kept.receipt.fields());
         let value = fields.and_then(|fields| fields.into_iter().find(|(one, _)| *one == name));
         return Ok(value.map(|(_, value)| value.clone().unwrap_or_default()));

@@ -1,20 +1,42 @@
 //! One transaction on one connection. Must never put a connection back into the pool whose state is not known.
+//!
+//! What nobody waits for is sent with the next thing that somebody does, without a message back and forth of its own.
 
-use deadpool_postgres::Client;
-use futures_util::future::{BoxFuture, FutureExt, join, join_all};
-use tokio_postgres::{Error, Statement};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::pin::pin;
 
-use crate::error::Result;
+use std::time::Instant;
+
+use futures_util::TryStreamExt;
+use futures_util::future::{BoxFuture, FutureExt, join, join_all, ready};
+use tokio_postgres::{Error, Statement as Prepared};
+
+use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
-use crate::store::backend::{Dialect, Driver};
+use crate::store::backend::postgres::pool::Client;
+use crate::store::backend::{Dialect, Driver, Statement};
 use crate::store::cell::{Cell, Row};
 
 /// What was not sent yet.
 enum Waiting {
     /// Words without values.
-    Words(String),
-    /// A statement whose answer nobody waits for.
+    Words(Cow<'static, str>),
+    /// A statement whose answer nobody waits for, its places as this database writes them.
     Statement(String, Vec<Cell>),
+}
+
+/// How far a transaction is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing was sent yet.
+    New,
+    /// Its begin was sent, and its end was not answered: nobody else may have the connection.
+    Open,
+    /// There is none: the one statement is a transaction by itself.
+    Bare,
+    /// The one statement was sent.
+    Over,
 }
 
 /// An open transaction.
@@ -24,28 +46,29 @@ pub(super) struct Transaction {
     /// What is sent with the next statement, in one go.
     waiting: Vec<Waiting>,
     at_commit: Vec<(&'static str, Vec<Cell>)>,
-    /// True once its begin was sent.
-    begun: bool,
+    stage: Stage,
+    /// True once a statement of it was refused: then nothing of it is to be committed.
+    failed: bool,
     /// What the database's last refusal means for the whole transaction.
     severity: Severity,
 }
 
-/// What one statement answered.
-enum Answer {
-    Rows(Vec<Row>),
-    Changed(u64),
-}
+/// A statement whose answer is awaited: its text, its values.
+type Asked<'s> = (&'s str, &'s [Cell]);
 
 impl Transaction {
     /// Nothing is sent yet: the begin goes with the first statement.
     pub(super) fn begin(client: Client, words: String) -> Self {
-        Self {
-            client: Some(client),
-            waiting: vec![Waiting::Words(words)],
-            at_commit: Vec::new(),
-            begun: false,
-            severity: Severity::Stays,
-        }
+        Self::new(client, Stage::New, vec![Waiting::Words(words.into())])
+    }
+
+    /// For one query, which is one consistent state by itself.
+    pub(super) fn bare(client: Client) -> Self {
+        Self::new(client, Stage::Bare, Vec::new())
+    }
+
+    fn new(client: Client, stage: Stage, waiting: Vec<Waiting>) -> Self {
+        Self { client: Some(client), waiting, at_commit: Vec::new(), stage, failed: false, severity: Severity::Stays }
     }
 
     /// What the database's last refusal means for the transaction.
@@ -62,104 +85,145 @@ impl Transaction {
 
     /// Undoes everything.
     pub(super) async fn roll_back(mut self) {
-        if !self.begun {
+        self.undo().await;
+    }
+
+    async fn undo(&mut self) {
+        if self.stage != Stage::Open || self.severity == Severity::Lost {
             return;
         }
-        self.waiting = vec![Waiting::Words("rollback".to_owned())];
-        if self.severity == Severity::Lost || self.send(None).await.is_err() {
-            self.abandon();
+        self.waiting = vec![Waiting::Words("rollback".into())];
+        if self.send(&[]).await.is_ok() {
+            self.stage = Stage::Over;
         }
     }
 
-    /// Sends what waits and the commit in one go; answers once it is on disk.
-    pub(super) async fn commit(mut self) -> Result<(), Failure> {
-        if !self.begun {
+    /// Sends what waits and the commit's `words` in one go; answers once it is on disk. A server that waits for a standby
+    /// that is gone does so for ever: what has no answer by that time is uncertain.
+    pub(super) async fn commit(mut self, words: String, patience: Instant) -> Result<(), Failure> {
+        self.take_up();
+        let only_begins = self.waiting.len() == 1;
+        if self.stage == Stage::New && only_begins {
             return Ok(());
         }
-        self.take_up();
-        self.waiting.push(Waiting::Words("commit".to_owned()));
-        match self.send(None).await {
-            Ok(_) => Ok(()),
-            Err(failure) if failure.severity == Severity::Lost => {
-                self.abandon();
-                Err(Failure::uncertain())
+        if self.failed {
+            self.undo().await;
+            // The server would answer the commit as if nothing were wrong, and undo the write.
+            let refusal = Refusal::internal(&"a write went on after one of its statements was refused");
+            return Err(Failure { severity: self.severity, refusal });
+        }
+        self.waiting.push(Waiting::Words(words.into()));
+        match tokio::time::timeout_at(patience.into(), self.send(&[])).await {
+            // An answer may have waited for a process that was held up.
+            Ok(Ok(_)) if Instant::now() <= patience => {
+                self.stage = Stage::Over;
+                Ok(())
             }
-            Err(failure) => {
-                // A transaction that failed is undone by its commit.
+            Ok(Err(failure)) if failure.severity == Severity::Lost => {
+                Err(Failure::uncertain("the connection to the database was lost while this was being committed"))
+            }
+            Ok(Err(failure)) => {
+                self.undo().await;
                 Err(failure)
+            }
+            Ok(Ok(_)) | Err(_) => {
+                Err(Failure::uncertain("the database did not say in time whether this was committed"))
             }
         }
     }
 
     /// Has what was left for the commit sent with the next statement.
     fn take_up(&mut self) {
-        let later = self.at_commit.drain(..).map(|(sql, values)| Waiting::Statement(numbered(sql), values));
+        let later = self.at_commit.drain(..).map(|(sql, values)| Waiting::Statement(numbered(sql, 0), values));
         self.waiting.extend(later);
     }
 
-    /// Sends what waits, then `last`, without waiting in between; answers what `last` answered.
-    async fn send(&mut self, last: Option<(&str, &[Cell], bool)>) -> Result<Option<Answer>, Failure> {
+    /// Sends what waits, then what is asked, without waiting in between; answers what was asked.
+    async fn send(&mut self, asked: &[Asked<'_>]) -> Result<Vec<Answer>, Failure> {
         let waiting = std::mem::take(&mut self.waiting);
-        self.begun = true;
+        self.stage = match self.stage {
+            Stage::New | Stage::Open => Stage::Open,
+            Stage::Bare => Stage::Over,
+            Stage::Over => return Err(Failure::gone()),
+        };
         let Some(client) = &self.client else { return Err(Failure::gone()) };
-        match send(client, &waiting, last).await {
-            Ok(answer) => Ok(answer),
-            Err(error) => {
-                let failure = Failure::of_statement(&error);
-                self.severity = failure.severity;
-                Err(failure)
-            }
-        }
+        let answers = send(client, &waiting, asked).await;
+        answers.inspect_err(|failure| {
+            self.severity = failure.severity;
+            self.failed = true;
+        })
     }
 
-    async fn ask(&mut self, sql: &str, values: &[Cell], rows: bool) -> Result<Option<Answer>> {
-        let sql = numbered(sql);
-        self.send(Some((&sql, values, rows))).await.map_err(|failure| failure.refusal)
+    /// The same for one statement.
+    async fn send_one(&mut self, sql: &str, values: &[Cell]) -> Result<Answer> {
+        let mut answers = self.send(&[(&numbered(sql, 0), values)]).await.map_err(|failure| failure.refusal)?;
+        answers.pop().ok_or_else(|| Refusal::internal(&"a statement was not answered"))
     }
 }
 
-async fn send(
-    client: &Client,
-    waiting: &[Waiting],
-    last: Option<(&str, &[Cell], bool)>,
-) -> Result<Option<Answer>, Error> {
-    let mut prepared: Vec<Option<Statement>> = Vec::with_capacity(waiting.len());
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // Nobody ended it: its work panicked, or its time was over.
+        if self.stage == Stage::Open {
+            self.abandon();
+        }
+    }
+}
+
+/// What one statement answered.
+struct Answer {
+    rows: Vec<Row>,
+    /// How many rows it read or changed.
+    count: u64,
+}
+
+async fn send(client: &Client, waiting: &[Waiting], asked: &[Asked<'_>]) -> Result<Vec<Answer>, Failure> {
+    // Nothing is sent before all of it can be: a commit behind a statement that was held back would commit without it.
+    let mut earlier = Vec::with_capacity(waiting.len());
     for one in waiting {
-        prepared.push(match one {
-            Waiting::Words(_) => None,
-            Waiting::Statement(sql, _) => Some(client.prepare_cached(sql).await?),
+        earlier.push(match one {
+            Waiting::Words(words) => Ready::Words(words),
+            Waiting::Statement(sql, values) => Ready::Statement(prepared(client, sql, values).await?, values),
         });
     }
-    let asked = match last {
-        Some((sql, values, rows)) => Some((client.prepare_cached(sql).await?, values, rows)),
-        None => None,
-    };
+    let mut last = Vec::with_capacity(asked.len());
+    for (sql, values) in asked {
+        last.push((prepared(client, sql, values).await?, *values));
+    }
     // All are sent when they are polled first, which is in this order.
-    let earlier = waiting.iter().zip(&prepared).map(|(one, statement)| async move {
-        match (one, statement) {
-            (Waiting::Statement(_, values), Some(statement)) => client.execute_raw(statement, values).await.map(drop),
-            (Waiting::Words(words) | Waiting::Statement(words, _), _) => client.batch_execute(words).await,
+    let earlier = earlier.iter().map(|one| async move {
+        match one {
+            Ready::Words(words) => client.batch_execute(words).await,
+            Ready::Statement(statement, values) => client.execute_raw(statement, *values).await.map(drop),
         }
     });
-    let asking = async {
-        match &asked {
-            None => Ok(None),
-            Some((statement, values, true)) => rows(client, statement, values).await.map(Answer::Rows).map(Some),
-            Some((statement, values, false)) => {
-                client.execute_raw(statement, *values).await.map(Answer::Changed).map(Some)
-            }
-        }
-    };
-    let (earlier, answer) = join(join_all(earlier), asking).await;
-    earlier.into_iter().collect::<Result<(), Error>>()?;
-    answer
+    let last = last.iter().map(|(statement, values)| answer(client, statement, values));
+    let (earlier, last) = join(join_all(earlier), join_all(last)).await;
+    let answers = earlier.into_iter().collect::<Result<(), Error>>().and_then(|()| last.into_iter().collect());
+    answers.map_err(|error| Failure::of_statement(&error))
 }
 
-async fn rows(client: &Client, statement: &Statement, values: &[Cell]) -> Result<Vec<Row>, Error> {
-    use futures_util::TryStreamExt;
-    let stream = client.query_raw(statement, values).await?;
-    let rows = stream.and_then(|row| std::future::ready(read(&row)));
-    rows.try_collect().await
+/// What can be sent at once.
+enum Ready<'w> {
+    Words(&'w str),
+    Statement(Prepared, &'w [Cell]),
+}
+
+/// The statement as the database knows it, which takes these values.
+async fn prepared(client: &Client, sql: &str, values: &[Cell]) -> Result<Prepared, Failure> {
+    let statement = client.prepare_cached(sql).await.map_err(|error| Failure::of_statement(&error))?;
+    let places = statement.params();
+    let fit = places.len() == values.len() && values.iter().zip(places).all(|(value, place)| value.fits(place));
+    if fit { Ok(statement) } else { Err(Failure::unfit(sql)) }
+}
+
+async fn answer(client: &Client, statement: &Prepared, values: &[Cell]) -> Result<Answer, Error> {
+    let mut stream = pin!(client.query_raw(statement, values).await?);
+    let mut rows = Vec::new();
+    while let Some(row) = stream.try_next().await? {
+        rows.push(read(&row)?);
+    }
+    Ok(Answer { rows, count: stream.rows_affected().unwrap_or_default() })
 }
 
 fn read(row: &tokio_postgres::Row) -> Result<Row, Error> {
@@ -167,9 +231,30 @@ fn read(row: &tokio_postgres::Row) -> Result<Row, Error> {
     cells.collect::<Result<Vec<_>, _>>().map(Row)
 }
 
-/// The same statement with the places as this database writes them.
-fn numbered(sql: &str) -> String {
-    sql.replace('?', "$")
+/// The same statement with its places as this database writes them, behind `before` other ones.
+fn numbered(sql: &str, before: usize) -> String {
+    if before == 0 {
+        return sql.replace('?', "$");
+    }
+    let mut parts = sql.split('?');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_at(part.find(|one: char| !one.is_ascii_digit()).unwrap_or(part.len()));
+        let place: usize = digits.parse().unwrap_or_default();
+        let _ = write!(text, "${}{rest}", before + place);
+    }
+    text
+}
+
+/// One statement that changes a row and adds another, or fails: in a transaction that read the row as it expects it, it
+/// cannot find it otherwise without colliding with who changed it.
+fn change_and_addition(change: &Statement, addition: &Statement) -> String {
+    let change_text = numbered(&change.sql, 0);
+    let addition_text = numbered(&addition.sql, change.values.len());
+    format!(
+        "with changed as ({change_text} returning 1), added as ({addition_text} from changed returning 1) \
+         select 1 / count(*) from added"
+    )
 }
 
 impl Driver for Transaction {
@@ -178,33 +263,43 @@ impl Driver for Transaction {
     }
 
     fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>> {
+        async move { self.send_one(sql, values).await.map(|answer| answer.rows) }.boxed()
+    }
+
+    fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>> {
         async move {
-            match self.ask(sql, values, true).await? {
-                Some(Answer::Rows(rows)) => Ok(rows),
-                _ => Ok(Vec::new()),
-            }
+            let texts: Vec<String> = statements.iter().map(|one| numbered(&one.sql, 0)).collect();
+            let values = statements.iter().map(|one| one.values.as_slice());
+            let asked: Vec<Asked<'_>> = texts.iter().map(String::as_str).zip(values).collect();
+            let answers = self.send(&asked).await.map_err(|failure| failure.refusal)?;
+            Ok(answers.into_iter().map(|answer| answer.rows).collect())
         }
         .boxed()
     }
 
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {
         async move {
-            match self.ask(sql, values, false).await? {
-                Some(Answer::Changed(count)) => Ok(usize::try_from(count).unwrap_or(usize::MAX)),
-                _ => Ok(0),
-            }
+            let count = self.send_one(sql, values).await?.count;
+            Ok(usize::try_from(count).unwrap_or(usize::MAX))
         }
         .boxed()
     }
 
     fn script<'s>(&'s mut self, sql: &'s str) -> BoxFuture<'s, Result<()>> {
-        self.waiting.push(Waiting::Words(sql.to_owned()));
-        async move { self.send(None).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
+        self.waiting.push(Waiting::Words(sql.to_owned().into()));
+        async move { self.send(&[]).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
     }
 
-    fn execute_later(&mut self, sql: &'static str, values: Vec<Cell>) -> Result<()> {
-        self.waiting.push(Waiting::Statement(numbered(sql), values));
+    fn execute_later(&mut self, statement: Statement) -> Result<()> {
+        self.waiting.push(Waiting::Statement(numbered(&statement.sql, 0), statement.values));
         Ok(())
+    }
+
+    fn change_and_add(&mut self, change: Statement, addition: Statement) -> BoxFuture<'_, Result<bool>> {
+        let text = change_and_addition(&change, &addition);
+        let values = [change.values, addition.values].concat();
+        self.waiting.push(Waiting::Statement(text, values));
+        ready(Ok(true)).boxed()
     }
 
     fn execute_at_commit(&mut self, sql: &'static str, values: Vec<Cell>) {
@@ -217,7 +312,7 @@ impl Driver for Transaction {
 
     fn catch_up(&mut self) -> BoxFuture<'_, Result<()>> {
         self.take_up();
-        async move { self.send(None).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
+        async move { self.send(&[]).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
     }
 
     fn compact_after_commit(&mut self) {

@@ -26,6 +26,19 @@ fn unfit<T>(of: &Type) -> Result<T, Boxed> {
     Err(Box::new(Unfit(of.clone())))
 }
 
+impl Cell {
+    /// True if it can be sent as a value of that type.
+    pub(super) fn fits(&self, of: &Type) -> bool {
+        match (self, of) {
+            (Self::Null, _) | (Self::Integer(_), &Type::INT8) | (Self::Bytes(_), &Type::BYTEA) => true,
+            (Self::Integer(value), &Type::INT4) => i32::try_from(*value).is_ok(),
+            (Self::Text(_), _) => <String as ToSql>::accepts(of),
+            (Self::Bytes(value), &Type::UUID) => value.len() == 16,
+            _ => false,
+        }
+    }
+}
+
 impl ToSql for Cell {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
         match (self, of) {

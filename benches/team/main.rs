@@ -1,0 +1,91 @@
+//! One table for teams: the server on a file and on `PostgreSQL`, one and three beside each other, beside the same
+//! statements sent by pgbench, in one run and in turn; then a large database beside a small one. Ratios are what to
+//! quote: clients, servers and the database share this machine.
+//!
+//! `cargo bench --bench team`, or with `-- --quick` for a smaller database and fewer rounds. The first run makes the
+//! databases and keeps them under `target/bench`.
+
+#[path = "../http/agent.rs"]
+mod agent;
+#[path = "../both/asked.rs"]
+mod asked;
+#[path = "../http/client.rs"]
+mod client;
+#[path = "../both/clock.rs"]
+mod clock;
+mod cluster;
+#[expect(dead_code, reason = "other benchmarks need more of it")]
+#[path = "../both/database.rs"]
+mod database;
+mod floor;
+#[path = "../both/generator.rs"]
+mod generator;
+mod growth;
+#[path = "../http/load.rs"]
+mod load;
+#[expect(dead_code, reason = "other benchmarks need more of it")]
+#[path = "../http/process.rs"]
+mod process;
+#[expect(dead_code, reason = "other benchmarks need more of it")]
+#[path = "../http/request.rs"]
+mod request;
+mod row;
+mod subject;
+mod table;
+mod template;
+
+/// What the echo of another benchmark is started with.
+mod echo {
+    /// This benchmark has none.
+    pub(crate) const ARGUMENT: &str = "--echo";
+}
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::cluster::Cluster;
+use crate::growth::Growth;
+use crate::subject::Subject;
+
+/// How much is measured.
+struct Plan {
+    /// How many tasks the database has whose rates are measured.
+    tasks: usize,
+    /// How many tasks the small and the large database have.
+    sizes: [usize; 2],
+    /// Rounds over all rows; in each, every row gets its turn.
+    rounds: usize,
+    /// How long a turn is: whole seconds, as pgbench counts.
+    turn: Duration,
+    /// How often each read of the two sizes is asked.
+    reads: usize,
+}
+
+const FULL: Plan = Plan { tasks: 10_000, sizes: [100, 1_000_000], rounds: 5, turn: Duration::from_secs(2), reads: 400 };
+const QUICK: Plan = Plan { tasks: 100, sizes: [100, 1_000], rounds: 1, turn: Duration::from_secs(1), reads: 20 };
+/// How many versions each task of the small and the large database has.
+const VERSIONS: usize = 10;
+
+#[expect(clippy::print_stdout, reason = "the table is the benchmark's answer")]
+fn main() {
+    let is_quick = std::env::args().any(|argument| argument == "--quick");
+    let plan = if is_quick { QUICK } else { FULL };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let cluster = Cluster::start(folder.join("team"));
+    let busy = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+
+    let mut rows = row::rows();
+    let mut subject = Subject::of(&runtime, &cluster, &folder, plan.tasks);
+    for _ in 0..plan.rounds {
+        for row in &mut rows {
+            subject.turn(&runtime, row, plan.turn);
+        }
+    }
+    drop(subject);
+    println!("{}\n{}", table::table(plan.tasks, &rows), table::aims(&rows));
+
+    let growth = Growth::of(&runtime, &cluster, &folder, plan.sizes, VERSIONS);
+    println!("{}\nload of the machine before: {}", growth.measure(&runtime, plan.reads), busy.trim());
+}

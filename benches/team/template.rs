@@ -1,0 +1,59 @@
+//! Databases of a given size in a cluster, made once by the store's own functions and kept.
+
+use std::path::Path;
+
+use heyaira::store::backend::Database as Place;
+use sha2::{Digest, Sha256};
+
+use crate::cluster::Cluster;
+use crate::database::Sample;
+use crate::generator::{GENERATION, Generator};
+
+/// A database in a cluster.
+pub(crate) struct Template {
+    /// Its name.
+    pub(crate) name: String,
+    /// How many tasks it has.
+    pub(crate) size: usize,
+    /// What calls need to know of it.
+    pub(crate) sample: Sample,
+}
+
+impl Template {
+    /// The database with so many tasks, and so many versions of each or as many as they come with; made now unless an
+    /// earlier run left it.
+    pub(crate) fn of(cluster: &Cluster, folder: &Path, size: usize, versions: Option<usize>) -> Self {
+        let name = format!("bench_{}_{size}_{}", digest(), versions.unwrap_or_default());
+        let notes = folder.join(format!("{name}.json"));
+        if !notes.exists() {
+            cluster.create(&name, "template1");
+            let place = Place::of(&cluster.url(&name)).expect("an address");
+            let sample = Generator::of(size).run(&place);
+            if let Some(versions) = versions {
+                grow(cluster, &name, versions);
+            }
+            cluster.sql(&name, "vacuum (analyze, freeze)");
+            std::fs::write(&notes, sample.to_json()).expect("notes are written");
+        }
+        let sample = Sample::from_json(&std::fs::read_to_string(&notes).expect("notes"));
+        Self { name, size, sample }
+    }
+}
+
+/// Gives each task further versions until it has so many: small changes of the summary, which stays as it is.
+fn grow(cluster: &Cluster, name: &str, versions: usize) {
+    let grown = format!(
+        "insert into task_version (task_id, version, project_id, at, caller, connection, session_ref, harness, act, \
+         changed, content) select task_id, number, project_id, updated_at + number, 'maria', 'bench', owner, null, \
+         'update', '[\"summary\"]', json_build_object('summary', summary)::text \
+         from task, generate_series(version + 1, {versions}) number"
+    );
+    cluster.sql(name, &grown);
+    cluster.sql(name, &format!("update task set version = {versions} where version < {versions}"));
+}
+
+fn digest() -> String {
+    let schema = include_bytes!("../../migrations/postgres/0001_initial.sql");
+    let digest = Sha256::new().chain_update(schema).chain_update(GENERATION).finalize();
+    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}

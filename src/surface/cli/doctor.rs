@@ -1,0 +1,104 @@
+//! `heyaira doctor`: what a set-up is looked at for. Must never change what is stored.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+
+use crate::error::{Code, Refusal, Result};
+use crate::operation::Service;
+use crate::store::backend::{Finding, Health, work};
+use crate::store::project;
+use crate::surface::cli::{Session, answer, wait};
+
+/// `heyaira doctor`: each check with ok, warning or failed, and what to do.
+pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
+    let mut findings = Vec::new();
+    let mut exit = 0;
+    match session.config.open(false) {
+        Err(refusal) => {
+            exit = refusal.code.exit();
+            findings.push(Finding::failed("database", refusal.to_string()));
+        }
+        Ok(service) => {
+            findings.push(Finding::ok("database", session.config.database.to_string()));
+            exit = exit.max(examine(session, &service, &mut findings)?);
+        }
+    }
+    if session.json {
+        let rows: Vec<Value> = findings
+            .iter()
+            .map(|one| json!({"check": one.check, "state": word(one.state), "told": one.told}))
+            .collect();
+        answer::print(&json!({"healthy": exit == 0, "checks": rows}), true)?;
+    } else {
+        let lines = findings.iter().map(|one| format!("{:8} {}: {}\n", word(one.state), one.check, one.told));
+        answer::write(&crate::domain::text::visible(&lines.collect::<String>()))?;
+    }
+    Ok(ExitCode::from(exit))
+}
+
+fn word(state: Health) -> &'static str {
+    match state {
+        Health::Ok => "ok",
+        Health::Warning => "warning",
+        Health::Failed => "failed",
+    }
+}
+
+fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) -> Result<u8> {
+    findings.extend(service.store.findings()?);
+    let failed = findings.iter().any(|one| one.state == Health::Failed);
+    let exit = if failed { Code::Unavailable.exit() } else { 0 };
+    let problems = service.store.integrity()?;
+    if !problems.is_empty() {
+        findings.push(Finding::failed("integrity", problems.join("; ")));
+        return Ok(Code::Damaged.exit());
+    }
+    if session.config.database.file().is_some() {
+        findings.push(Finding::ok("integrity", "clean".to_owned()));
+    }
+    match latencies(service) {
+        Ok((read, write)) => {
+            findings.push(Finding::ok("read", milliseconds(read)));
+            findings.push(Finding::ok("durable write", milliseconds(write)));
+        }
+        // Told beside what may be the reason.
+        Err(refusal) if failed => {
+            findings.push(Finding::failed("durable write", refusal.to_string()));
+            return Ok(exit);
+        }
+        Err(refusal) => return Err(refusal),
+    }
+    findings.push(pinned(session, service)?);
+    Ok(exit)
+}
+
+/// How long a read and a write that changes nothing take.
+fn latencies(service: &Service) -> Result<(Duration, Duration)> {
+    let deadline = Instant::now() + service.deadline;
+    let began = Instant::now();
+    wait(service.store.read(deadline, work(|transaction| Box::pin(project::instance_id(transaction)))))?;
+    let read = began.elapsed();
+    let began = Instant::now();
+    wait(service.store.write(deadline, work(|transaction| Box::pin(project::touch(transaction)))))?;
+    Ok((read, began.elapsed()))
+}
+
+fn milliseconds(took: Duration) -> String {
+    format!("{:.1} ms", took.as_secs_f64() * 1_000.0)
+}
+
+/// The project that calls from here are for.
+fn pinned(session: &Session, service: &Service) -> Result<Finding> {
+    let entry = crate::operations::named("server_identity")
+        .ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
+    Ok(match session.ask_of(service, entry, json!({})) {
+        Ok(identity) => {
+            let told = format!("{} on instance {}", identity["project"], identity["instance"]);
+            Finding::ok("project", told.replace('"', ""))
+        }
+        Err(refusal) => Finding::warning("project", refusal.to_string()),
+    })
+}

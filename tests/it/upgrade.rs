@@ -1,0 +1,65 @@
+//! Programs of several versions on one database: whose schema serves whom, and who sets it up.
+
+use std::thread;
+
+use heyaira::error::Code;
+use serde_json::json;
+
+use crate::database::TestDatabase;
+use crate::house::House;
+
+/// What a later version of the program would leave: a step of the schema, which serves the programs from that number on.
+fn upgraded(house: &House, serves_from: i64) {
+    let step = format!(
+        "alter table task add column shade bigint not null default 0; \
+         insert into migration (number, digest, serves_from) values (2, 'later', {serves_from})"
+    );
+    house.database().damage(&step);
+}
+
+#[test]
+fn a_step_that_only_adds_goes_on_serving_this_program() {
+    let house = House::new();
+    let before = house.client("maria").create("before the upgrade");
+    upgraded(&house, 1);
+    house.client("maria").update(&before, 1, json!({"summary": "beside the newer one"}));
+    let house = house.restarted();
+    let client = house.client("maria");
+    client.update(&before, 2, json!({"summary": "after a restart"}));
+    assert_eq!(client.version(&client.create("after a restart")), 1);
+    assert_eq!(client.version(&before), 3);
+}
+
+#[test]
+fn a_step_that_breaks_is_refused_by_programs_that_run_and_by_those_that_start() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("before the upgrade");
+    upgraded(&house, 2);
+    let parts = ["serves programs from schema 2 on, this one knows up to 1", "newer heyaira"];
+    client.update_refused(&task, 1, json!({"summary": "too late"}), Code::Unavailable, &parts);
+    client.refused("task_get", json!({"task_id": task}), Code::Unavailable, &parts);
+    let refusal = house.database().opened().err().expect("it is too new");
+    assert_eq!(refusal.code, Code::Unavailable);
+    assert!(refusal.message.contains(parts[0]), "{refusal}");
+}
+
+#[test]
+fn a_migration_that_was_edited_is_refused() {
+    let house = House::new();
+    house.database().damage("update migration set digest = 'edited' where number = 1");
+    let refusal = house.database().opened().err().expect("it is not what this program knows");
+    assert!(refusal.message.contains("migration 1 of this database is not the one"), "{refusal}");
+}
+
+#[test]
+fn many_who_set_up_one_database_at_once_set_it_up_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = TestDatabase::empty(folder.path().join("heyaira.db"));
+    thread::scope(|scope| {
+        let all: Vec<_> = (0..6).map(|_| scope.spawn(|| database.opened().map(drop))).collect();
+        for one in all {
+            one.join().expect("no panic").expect("every one opens");
+        }
+    });
+}
