@@ -28,6 +28,8 @@ pub struct TestDatabase(Kind);
 enum Kind {
     File(PathBuf),
     Server { name: String, address: String },
+    /// On a server that the test made, and that goes with all that is on it.
+    Elsewhere(String),
 }
 
 impl TestDatabase {
@@ -48,6 +50,11 @@ impl TestDatabase {
     /// At that path, where nobody made it yet; on a server, where one is named, without any schema.
     pub fn empty(file: PathBuf) -> Self {
         server().map_or(Self(Kind::File(file)), |server| Self::on(server, "template0"))
+    }
+
+    /// On a server that the test made.
+    pub const fn elsewhere(address: String) -> Self {
+        Self(Kind::Elsewhere(address))
     }
 
     fn on(server: &str, template: &str) -> Self {
@@ -73,7 +80,7 @@ impl TestDatabase {
     pub fn address(&self) -> &str {
         match &self.0 {
             Kind::File(file) => file.to_str().expect("UTF-8"),
-            Kind::Server { address, .. } => address,
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => address,
         }
     }
 
@@ -105,7 +112,9 @@ impl TestDatabase {
     pub fn file(&self) -> &Path {
         match &self.0 {
             Kind::File(file) => file,
-            Kind::Server { .. } => panic!("name this test, which is about a file, in tests/postgres/sqlite-only.txt"),
+            Kind::Server { .. } | Kind::Elsewhere(_) => {
+                panic!("name this test, which is about a file, in tests/postgres/sqlite-only.txt")
+            }
         }
     }
 
@@ -113,6 +122,7 @@ impl TestDatabase {
     pub fn is_open(&self) -> bool {
         match &self.0 {
             Kind::File(file) => file.with_extension("db-wal").exists(),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: ask it"),
             Kind::Server { name, .. } => {
                 let sql = format!(
                     "select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'"
@@ -127,7 +137,7 @@ impl TestDatabase {
         let began = Instant::now();
         match &self.0 {
             Kind::File(file) => file.exists() && !self.is_open(),
-            Kind::Server { .. } => loop {
+            Kind::Server { .. } | Kind::Elsewhere(_) => loop {
                 if !self.is_open() {
                     return true;
                 }
@@ -154,7 +164,7 @@ impl TestDatabase {
                 let damaged = connection.execute_batch(&format!("pragma foreign_keys = off; {sql}"));
                 damaged.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
-            Kind::Server { address, .. } => run(address, &format!("set session_replication_role = replica; {sql}")),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => run(address, &format!("set session_replication_role = replica; {sql}")),
         }
     }
 
@@ -166,7 +176,7 @@ impl TestDatabase {
                 lock.lock().expect("the lock is free");
                 Hold::File { _lock: lock }
             }
-            Kind::Server { address, .. } => hold_on_server(address.clone()),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => hold_on_server(address.clone()),
         }
     }
 }
