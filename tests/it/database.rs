@@ -27,7 +27,10 @@ pub struct TestDatabase(Kind);
 
 enum Kind {
     File(PathBuf),
-    Server { name: String, address: String },
+    Server {
+        name: String,
+        address: String,
+    },
     /// On a server that the test made, and that goes with all that is on it.
     Elsewhere(String),
 }
@@ -84,14 +87,14 @@ impl TestDatabase {
 
     /// True if it is on a server.
     pub fn is_on_a_server(&self) -> bool {
-        matches!(self.0, Kind::Server { .. })
+        matches!(self.0, Kind::Server { .. } | Kind::Elsewhere(_))
     }
 
     /// What it is, in words.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Kind::File(_) => "SQLite",
-            Kind::Server { .. } => "PostgreSQL",
+            Kind::Server { .. } | Kind::Elsewhere(_) => "PostgreSQL",
         }
     }
 
@@ -140,7 +143,7 @@ impl TestDatabase {
     pub fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         match &self.0 {
             Kind::File(file) => texts_of_file(file, sql),
-            Kind::Server { address, .. } => on_thread(|| Session::new(address).texts(sql)),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => on_thread(|| Session::new(address).texts(sql)),
         }
     }
 
@@ -152,7 +155,9 @@ impl TestDatabase {
                 let damaged = connection.execute_batch(&format!("pragma foreign_keys = off; {sql}"));
                 damaged.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
-            Kind::Server { address, .. } | Kind::Elsewhere(address) => run(address, &format!("set session_replication_role = replica; {sql}")),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => {
+                run(address, &format!("set session_replication_role = replica; {sql}"));
+            }
         }
     }
 

@@ -279,9 +279,11 @@ fn of_encryption(error: &rustls::Error) -> String {
         return format!("cannot agree on the encryption ({error})");
     };
     match wrong {
-        Wrong::UnknownIssuer | Wrong::BadSignature => "has a certificate that is not trusted here: name the file of its authority with \
+        Wrong::UnknownIssuer | Wrong::BadSignature => {
+            "has a certificate that is not trusted here: name the file of its authority with \
                                  sslrootcert=FILE in the URL"
-            .to_owned(),
+                .to_owned()
+        }
         Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => {
             "has a certificate for another name: use the name that it is for, or sslmode=verify-ca".to_owned()
         }
