@@ -27,7 +27,12 @@ pub struct TestDatabase(Kind);
 
 enum Kind {
     File(PathBuf),
-    Server { name: String, address: String },
+    Server {
+        name: String,
+        address: String,
+    },
+    /// On a server that the test made, and that goes with all that is on it.
+    Elsewhere(String),
 }
 
 impl TestDatabase {
@@ -50,6 +55,11 @@ impl TestDatabase {
         server().map_or(Self(Kind::File(file)), |server| Self::on(server, "template0"))
     }
 
+    /// On a server that the test made.
+    pub const fn elsewhere(address: String) -> Self {
+        Self(Kind::Elsewhere(address))
+    }
+
     fn on(server: &str, template: &str) -> Self {
         let name = format!("test_{}", Uuid::new_v4().simple());
         // The usual strategy takes twice the time: it writes the whole template to the log.
@@ -61,7 +71,7 @@ impl TestDatabase {
     pub fn address(&self) -> &str {
         match &self.0 {
             Kind::File(file) => file.to_str().expect("UTF-8"),
-            Kind::Server { address, .. } => address,
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => address,
         }
     }
 
@@ -77,14 +87,14 @@ impl TestDatabase {
 
     /// True if it is on a server.
     pub fn is_on_a_server(&self) -> bool {
-        matches!(self.0, Kind::Server { .. })
+        !matches!(self.0, Kind::File(_))
     }
 
     /// What it is, in words.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Kind::File(_) => "SQLite",
-            Kind::Server { .. } => "PostgreSQL",
+            Kind::Server { .. } | Kind::Elsewhere(_) => "PostgreSQL",
         }
     }
 
@@ -93,7 +103,9 @@ impl TestDatabase {
     pub fn file(&self) -> &Path {
         match &self.0 {
             Kind::File(file) => file,
-            Kind::Server { .. } => panic!("name this test, which is about a file, in tests/postgres/sqlite-only.txt"),
+            Kind::Server { .. } | Kind::Elsewhere(_) => {
+                panic!("name this test, which is about a file, in tests/postgres/sqlite-only.txt")
+            }
         }
     }
 
@@ -101,6 +113,7 @@ impl TestDatabase {
     pub fn is_open(&self) -> bool {
         match &self.0 {
             Kind::File(file) => file.with_extension("db-wal").exists(),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: ask it"),
             Kind::Server { name, .. } => {
                 let sql = format!(
                     "select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'"
@@ -115,7 +128,7 @@ impl TestDatabase {
         let began = Instant::now();
         match &self.0 {
             Kind::File(file) => file.exists() && !self.is_open(),
-            Kind::Server { .. } => loop {
+            Kind::Server { .. } | Kind::Elsewhere(_) => loop {
                 if !self.is_open() {
                     return true;
                 }
@@ -130,7 +143,7 @@ impl TestDatabase {
     pub fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         match &self.0 {
             Kind::File(file) => texts_of_file(file, sql),
-            Kind::Server { address, .. } => on_thread(|| Session::new(address).texts(sql)),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => on_thread(|| Session::new(address).texts(sql)),
         }
     }
 
@@ -142,7 +155,9 @@ impl TestDatabase {
                 let damaged = connection.execute_batch(&format!("pragma foreign_keys = off; {sql}"));
                 damaged.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
-            Kind::Server { address, .. } => run(address, &format!("set session_replication_role = replica; {sql}")),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => {
+                run(address, &format!("set session_replication_role = replica; {sql}"))
+            }
         }
     }
 
@@ -154,7 +169,7 @@ impl TestDatabase {
                 lock.lock().expect("the lock is free");
                 Hold::File { _lock: lock }
             }
-            Kind::Server { address, .. } => hold_on_server(address.clone()),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => hold_on_server(address.clone()),
         }
     }
 }

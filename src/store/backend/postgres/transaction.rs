@@ -6,8 +6,6 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
 
-use std::time::Instant;
-
 use futures_util::TryStreamExt;
 use futures_util::future::{BoxFuture, FutureExt, join, join_all, ready};
 use tokio_postgres::{Error, Statement as Prepared};
@@ -98,9 +96,9 @@ impl Transaction {
         }
     }
 
-    /// Sends what waits and the commit's `words` in one go; answers once it is on disk. A server that waits for a standby
-    /// that is gone does so for ever: what has no answer by that time is uncertain.
-    pub(super) async fn commit(mut self, words: String, patience: Instant) -> Result<(), Failure> {
+    /// Sends what waits and the commit in one go; answers once it is on disk. A server that waits for a standby that is
+    /// gone does so for ever.
+    pub(super) async fn commit(mut self) -> Result<(), Failure> {
         self.take_up();
         let only_begins = self.waiting.len() == 1;
         if self.stage == Stage::New && only_begins {
@@ -112,22 +110,15 @@ impl Transaction {
             let refusal = Refusal::internal(&"a write went on after one of its statements was refused");
             return Err(Failure { severity: self.severity, refusal });
         }
-        self.waiting.push(Waiting::Words(words.into()));
-        match tokio::time::timeout_at(patience.into(), self.send(&[])).await {
-            // An answer may have waited for a process that was held up.
-            Ok(Ok(_)) if Instant::now() <= patience => {
-                self.stage = Stage::Over;
-                Ok(())
-            }
-            Ok(Err(failure)) if failure.severity == Severity::Lost => {
+        self.waiting.push(Waiting::Words("commit".into()));
+        match self.send(&[]).await {
+            Err(failure) if failure.severity == Severity::Lost => {
                 Err(Failure::uncertain("the connection to the database was lost while this was being committed"))
             }
-            Ok(Err(failure)) => {
-                self.undo().await;
-                Err(failure)
-            }
-            Ok(Ok(_)) | Err(_) => {
-                Err(Failure::uncertain("the database did not say in time whether this was committed"))
+            answer => {
+                // One that failed is undone by its commit.
+                self.stage = Stage::Over;
+                answer.map(drop)
             }
         }
     }
