@@ -76,6 +76,7 @@ impl TestDatabase {
                 Self(Kind::File(to))
             }
             Kind::Server { name, .. } => Self::on(server().expect("it was there"), name),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: ask it"),
         }
     }
 
