@@ -87,7 +87,7 @@ impl TestDatabase {
 
     /// True if it is on a server.
     pub fn is_on_a_server(&self) -> bool {
-        matches!(self.0, Kind::Server { .. } | Kind::Elsewhere(_))
+        !matches!(self.0, Kind::File(_))
     }
 
     /// What it is, in words.
@@ -156,7 +156,7 @@ impl TestDatabase {
                 damaged.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
             Kind::Server { address, .. } | Kind::Elsewhere(address) => {
-                run(address, &format!("set session_replication_role = replica; {sql}"));
+                run(address, &format!("set session_replication_role = replica; {sql}"))
             }
         }
     }

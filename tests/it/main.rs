@@ -48,3 +48,4 @@ mod token;
 mod twins;
 mod upgrade;
 mod verify;
+mod words;
