@@ -58,10 +58,14 @@ step "tests with figures"
 cargo test --locked --test it -- --nocapture races:: durability:: sizes:: network::
 
 step "tests on PostgreSQL"
-tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network::
+tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network:: --skip twins::
 
 step "tests with figures on PostgreSQL"
 tests/postgres/run.sh --nocapture races:: durability:: sizes:: network::
+
+# One twin is a file, the other on PostgreSQL. The seeds are printed; tests/postgres/README.md says how to use one again.
+step "twins"
+tests/postgres/run.sh --nocapture twins::
 
 step "clients that others wrote"
 tests/clients/run.sh "$target/debug/heyaira"
@@ -78,6 +82,8 @@ if [ "$which_tests" = all ]; then
     cargo test --locked -- --ignored --skip server:: --skip chaos::
     step "kills of servers and of database nodes"
     cargo test --locked --test it -- --ignored --nocapture --test-threads 1 chaos::
+    step "more twins"
+    HEYAIRA_TWINS_FROM=$RANDOM HEYAIRA_TWINS_CALLS=30000 tests/postgres/run.sh --nocapture twins::both
     step "tests on PostgreSQL 18"
     newest=$(tests/postgres/newest.sh)
     HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh

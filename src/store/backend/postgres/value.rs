@@ -69,6 +69,8 @@ impl<'r> FromSql<'r> for Cell {
             Type::INT8 => Self::Integer(i64::from_sql(of, raw)?),
             Type::INT4 => Self::Integer(i32::from_sql(of, raw)?.into()),
             Type::BYTEA | Type::UUID => Self::Bytes(raw.to_vec()),
+            // What a function answers that answers nothing.
+            Type::VOID => Self::Null,
             _ if <String as FromSql>::accepts(of) => Self::Text(String::from_sql(of, raw)?),
             _ => return unfit(of),
         })
