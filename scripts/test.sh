@@ -50,18 +50,21 @@ cargo build --locked --all-targets
 target=$(cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
 step "tests"
-# What needs a server of PostgreSQL is run with one, further down.
-cargo test --locked -- --skip server:: --skip races:: --skip durability:: --skip sizes:: --skip network::
+cargo test --locked -- --skip races:: --skip durability:: --skip sizes:: --skip network::
 
 # These print figures to be read: races, kills, flushes, sizes of what goes over the wire, hostile clients.
 step "tests with figures"
 cargo test --locked --test it -- --nocapture races:: durability:: sizes:: network::
 
 step "tests on PostgreSQL"
-tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network::
+tests/postgres/run.sh --skip races:: --skip durability:: --skip sizes:: --skip network:: --skip twins::
 
 step "tests with figures on PostgreSQL"
 tests/postgres/run.sh --nocapture races:: durability:: sizes:: network::
+
+# One twin is a file, the other on PostgreSQL. The seeds are printed; tests/postgres/README.md says how to use one again.
+step "twins"
+tests/postgres/run.sh --nocapture twins::
 
 step "clients that others wrote"
 tests/clients/run.sh "$target/debug/heyaira"
@@ -75,9 +78,11 @@ tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conforma
 
 if [ "$which_tests" = all ]; then
     step "long tests"
-    cargo test --locked -- --ignored --skip server:: --skip chaos::
+    cargo test --locked -- --ignored --skip chaos::
     step "kills of servers and of database nodes"
     cargo test --locked --test it -- --ignored --nocapture --test-threads 1 chaos::
+    step "more twins"
+    HEYAIRA_TWINS_FROM=$RANDOM HEYAIRA_TWINS_CALLS=30000 tests/postgres/run.sh --nocapture twins::both
     step "tests on PostgreSQL 18"
     newest=$(tests/postgres/newest.sh)
     HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh

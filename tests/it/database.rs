@@ -27,7 +27,12 @@ pub struct TestDatabase(Kind);
 
 enum Kind {
     File(PathBuf),
-    Server { name: String, address: String },
+    Server {
+        name: String,
+        address: String,
+    },
+    /// On a server that the test made, and that goes with all that is on it.
+    Elsewhere(String),
 }
 
 impl TestDatabase {
@@ -50,6 +55,11 @@ impl TestDatabase {
         server().map_or(Self(Kind::File(file)), |server| Self::on(server, "template0"))
     }
 
+    /// On a server that the test made.
+    pub const fn elsewhere(address: String) -> Self {
+        Self(Kind::Elsewhere(address))
+    }
+
     fn on(server: &str, template: &str) -> Self {
         let name = format!("test_{}", Uuid::new_v4().simple());
         // The usual strategy takes twice the time: it writes the whole template to the log.
@@ -57,11 +67,24 @@ impl TestDatabase {
         Self(Kind::Server { address: beside(server, &name), name })
     }
 
+    /// The same once more, at that path where it is a file. Nobody may have it open.
+    pub fn copy(&self, to: PathBuf) -> Self {
+        match &self.0 {
+            Kind::File(file) => {
+                assert!(self.is_closed(), "what is beside the file is not copied");
+                fs::copy(file, &to).expect("a copy");
+                Self(Kind::File(to))
+            }
+            Kind::Server { name, .. } => Self::on(server().expect("it was there"), name),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: copy it there"),
+        }
+    }
+
     /// What `--database` takes.
     pub fn address(&self) -> &str {
         match &self.0 {
             Kind::File(file) => file.to_str().expect("UTF-8"),
-            Kind::Server { address, .. } => address,
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => address,
         }
     }
 
@@ -77,14 +100,14 @@ impl TestDatabase {
 
     /// True if it is on a server.
     pub fn is_on_a_server(&self) -> bool {
-        matches!(self.0, Kind::Server { .. })
+        !matches!(self.0, Kind::File(_))
     }
 
     /// What it is, in words.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Kind::File(_) => "SQLite",
-            Kind::Server { .. } => "PostgreSQL",
+            Kind::Server { .. } | Kind::Elsewhere(_) => "PostgreSQL",
         }
     }
 
@@ -93,7 +116,9 @@ impl TestDatabase {
     pub fn file(&self) -> &Path {
         match &self.0 {
             Kind::File(file) => file,
-            Kind::Server { .. } => panic!("name this test, which is about a file, in tests/postgres/sqlite-only.txt"),
+            Kind::Server { .. } | Kind::Elsewhere(_) => {
+                panic!("name this test, which is about a file, in tests/postgres/sqlite-only.txt")
+            }
         }
     }
 
@@ -101,6 +126,7 @@ impl TestDatabase {
     pub fn is_open(&self) -> bool {
         match &self.0 {
             Kind::File(file) => file.with_extension("db-wal").exists(),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: ask it"),
             Kind::Server { name, .. } => {
                 let sql = format!(
                     "select from pg_stat_activity where datname = '{name}' and backend_type = 'client backend'"
@@ -115,7 +141,7 @@ impl TestDatabase {
         let began = Instant::now();
         match &self.0 {
             Kind::File(file) => file.exists() && !self.is_open(),
-            Kind::Server { .. } => loop {
+            Kind::Server { .. } | Kind::Elsewhere(_) => loop {
                 if !self.is_open() {
                     return true;
                 }
@@ -130,7 +156,7 @@ impl TestDatabase {
     pub fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         match &self.0 {
             Kind::File(file) => texts_of_file(file, sql),
-            Kind::Server { address, .. } => on_thread(|| Session::new(address).texts(sql)),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => on_thread(|| Session::new(address).texts(sql)),
         }
     }
 
@@ -142,7 +168,21 @@ impl TestDatabase {
                 let damaged = connection.execute_batch(&format!("pragma foreign_keys = off; {sql}"));
                 damaged.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
-            Kind::Server { address, .. } => run(address, &format!("set session_replication_role = replica; {sql}")),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => {
+                run(address, &format!("set session_replication_role = replica; {sql}"))
+            }
+        }
+    }
+
+    /// Begins to write past the program, having looked at the database as it is now.
+    pub fn begin(&self) -> Begun {
+        match &self.0 {
+            Kind::File(file) => {
+                let connection = rusqlite::Connection::open(file).expect("the database");
+                connection.execute_batch("begin immediate").expect("nobody else writes");
+                Begun::File(connection)
+            }
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => begin_on_server(address.clone()),
         }
     }
 
@@ -154,7 +194,7 @@ impl TestDatabase {
                 lock.lock().expect("the lock is free");
                 Hold::File { _lock: lock }
             }
-            Kind::Server { address, .. } => hold_on_server(address.clone()),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => hold_on_server(address.clone()),
         }
     }
 }
@@ -165,6 +205,47 @@ impl Drop for TestDatabase {
             run(server, &format!("drop database if exists {name} with (force)"));
         }
     }
+}
+
+/// A transaction that has begun and not written yet.
+pub enum Begun {
+    /// It has its turn: nobody writes beside it.
+    File(rusqlite::Connection),
+    /// Others write beside it, which it does not see. A thread has it, and is told what to write.
+    Server { write: mpsc::Sender<String>, thread: JoinHandle<()> },
+}
+
+impl Begun {
+    /// True if others can write before it ends.
+    pub const fn lets_others_write(&self) -> bool {
+        matches!(self, Self::Server { .. })
+    }
+
+    /// Writes that and commits.
+    pub fn end(self, sql: &str) {
+        match self {
+            Self::File(connection) => connection.execute_batch(&format!("{sql}; commit")).expect("written"),
+            Self::Server { write, thread } => {
+                write.send(sql.to_owned()).expect("it waits");
+                thread.join().expect("written");
+            }
+        }
+    }
+}
+
+fn begin_on_server(address: String) -> Begun {
+    let (write, written) = mpsc::channel::<String>();
+    let (tell, told) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        let session = Session::new(&address);
+        session.run("begin isolation level repeatable read; select from instance");
+        tell.send(()).expect("someone waits for it");
+        if let Ok(sql) = written.recv() {
+            session.run(&format!("{sql}; commit"));
+        }
+    });
+    told.recv().expect("it has begun");
+    Begun::Server { write, thread }
 }
 
 /// While it is there, nobody writes.

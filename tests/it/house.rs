@@ -2,6 +2,7 @@
 //! Must never look at the wall clock or wait for time to pass.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -100,9 +101,18 @@ impl House {
 
     /// A house on that instance.
     pub(crate) fn on_instance(instance: &str) -> Self {
+        Self::set_up(instance, TestDatabase::new)
+    }
+
+    /// A house on the usual instance in a file, also where the other tests use a server.
+    pub(crate) fn in_file() -> Self {
+        Self::set_up(INSTANCE, TestDatabase::of_file)
+    }
+
+    fn set_up(instance: &str, database: fn(PathBuf) -> TestDatabase) -> Self {
         let folder = tempfile::tempdir().expect("a folder of its own");
         let clock = Arc::new(HandClock(AtomicI64::new(moment(START).0)));
-        let database = TestDatabase::new(folder.path().join("heyaira.db"));
+        let database = database(folder.path().join("heyaira.db"));
         let house = Self::open(folder, database, clock);
         let instance_id: Uuid = instance.parse().expect("a UUID");
         house.write(work(move |transaction| {

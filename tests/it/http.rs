@@ -7,5 +7,5 @@ mod log;
 mod same;
 pub mod served;
 mod start;
-mod streams;
+pub mod streams;
 mod strict;

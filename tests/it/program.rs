@@ -1,7 +1,7 @@
 //! The real program in a place of its own: a temporary folder with one database and one project.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -52,8 +52,13 @@ impl From<Output> for Answer {
 impl Place {
     /// A new place.
     pub fn new() -> Self {
+        Self::on(TestDatabase::new)
+    }
+
+    /// A new place with the database that is made for the path of a file.
+    pub fn on(database: impl FnOnce(PathBuf) -> TestDatabase) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let database = TestDatabase::new(folder.path().join("data").join("heyaira.db"));
+        let database = database(folder.path().join("data").join("heyaira.db"));
         let mut place = Self { folder, database, write_context: String::new() };
         assert_eq!(place.bare(&["init"]).code, 0);
         assert_eq!(place.bare(&["project", "create", "ledger"]).code, 0);

@@ -80,21 +80,17 @@ impl Game {
         (steps, last)
     }
 
-    /// Plays it; a difference is made as small as time allows and told whole. Answers how many calls were made.
+    /// Says how the last of these calls differed, and the same in as few calls as were found; then fails.
     #[track_caller]
-    fn must_be_equal(self, tally: &mut Tally) -> usize {
-        let (steps, difference) = self.play(tally);
-        let Some(difference) = difference else {
-            return steps.len();
-        };
-        let (shrunk, smallest) = shrink(self, &steps, difference.clone());
+    fn tell(self, steps: &[Step], difference: &Difference) -> ! {
+        let (shrunk, smallest) = shrink(self, steps, difference.clone());
         let Self { seed, crowded, .. } = self;
         panic!(
-            "the twins differ at call {} of a sequence{}. To see it again: HEYAIRA_TWINS_SEED={seed}{} cargo test --test it -- twins::both\n\
+            "the twins differ at call {} of a sequence. To see it again:\n\
+             {}HEYAIRA_TWINS_SEED={seed} tests/postgres/run.sh --nocapture twins::both\n\
              {}\n{difference}\nThe same in {} calls:\n{}{smallest}",
             steps.len(),
-            if crowded { " in a crowded project" } else { "" },
-            if crowded { " HEYAIRA_TWINS_CROWDED=1" } else { "" },
+            if crowded { "HEYAIRA_TWINS_CROWDED=1 " } else { "" },
             steps.last().map(Step::to_string).unwrap_or_default(),
             shrunk.len(),
             shrunk.iter().map(|step| format!("{step}\n")).collect::<String>(),
@@ -107,8 +103,11 @@ fn both_databases_give_equal_answers_to_the_same_calls() {
     let (began, mut tally) = (Instant::now(), Tally::default());
     if let Some(seed) = given("HEYAIRA_TWINS_SEED") {
         let game = Game { seed, crowded: given("HEYAIRA_TWINS_CROWDED").is_some(), fault: "" };
-        let calls = game.must_be_equal(&mut tally);
-        println!("twins: seed {seed}, {calls} calls, equal answers");
+        let (steps, difference) = game.play(&mut tally);
+        if let Some(difference) = difference {
+            game.tell(&steps, &difference);
+        }
+        println!("twins: seed {seed}, {} calls, equal answers", steps.len());
         return;
     }
     let usual = if server().is_some() { CALLS } else { CALLS_OF_FILES };
@@ -137,8 +136,13 @@ fn play_until(wanted: usize, calls: &AtomicUsize, sequences: &AtomicU64) -> Tall
         let game =
             Game { seed: scattered(from.wrapping_add(number)), crowded: number.is_multiple_of(CROWDED), fault: "" };
         println!("twins: sequence {number}, seed {}{}", game.seed, if game.crowded { ", crowded" } else { "" });
-        let made = game.must_be_equal(&mut tally);
-        calls.fetch_add(made, Ordering::Relaxed);
+        let (steps, difference) = game.play(&mut tally);
+        calls.fetch_add(steps.len(), Ordering::Relaxed);
+        if let Some(difference) = difference {
+            // So that the other players begin no more sequences.
+            calls.fetch_add(wanted, Ordering::Relaxed);
+            game.tell(&steps, &difference);
+        }
     }
     tally
 }

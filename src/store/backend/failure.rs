@@ -243,14 +243,19 @@ fn of_network(error: &tokio_postgres::Error) -> (String, bool) {
         };
         // An error that another library made is inside, and not behind.
         match error.get_ref() {
+            Some(_) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return ("takes no writes: it is a standby or read-only".to_owned(), false);
+            }
+            Some(inner) if inner.to_string().starts_with("failed to lookup address") => {
+                return ("has a name that is not known here".to_owned(), false);
+            }
             Some(inner) => behind = Some(inner),
             None => return of_system(error),
         }
     }
     match error.to_string().as_str() {
         "authentication error" => ("wants a password, or a way to log in that heyaira does not know".to_owned(), true),
-        "error connecting to server" => ("cannot be reached, or takes no writes".to_owned(), false),
-        _ => ("does not answer as a PostgreSQL server does".to_owned(), false),
+        _ => ("does not answer, or not as a PostgreSQL server does".to_owned(), false),
     }
 }
 
@@ -274,9 +279,11 @@ fn of_encryption(error: &rustls::Error) -> String {
         return format!("cannot agree on the encryption ({error})");
     };
     match wrong {
-        Wrong::UnknownIssuer => "has a certificate that is not trusted here: name the file of its authority with \
+        Wrong::UnknownIssuer | Wrong::BadSignature => {
+            "has a certificate that is not trusted here: name the file of its authority with \
                                  sslrootcert=FILE in the URL"
-            .to_owned(),
+                .to_owned()
+        }
         Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => {
             "has a certificate for another name: use the name that it is for, or sslmode=verify-ca".to_owned()
         }

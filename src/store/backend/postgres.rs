@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use deadpool::managed::PoolError;
 use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::{timeout, timeout_at};
 
 use crate::error::{Code, Refusal, Result};
@@ -22,11 +22,12 @@ use crate::store::backend::postgres::pool::{Client, Manager, Pool};
 use crate::store::backend::postgres::servers::Servers;
 use crate::store::backend::postgres::transaction::Transaction;
 use crate::store::backend::{Driver, Finding, Work};
-use crate::store::migration;
+use crate::store::migration::{self, Found};
 
 mod changes;
 mod examine;
 mod gate;
+mod moving;
 mod pool;
 mod servers;
 mod tls;
@@ -40,9 +41,6 @@ pub(super) use value::Unfit;
 const THREADS: usize = 2;
 /// How long the database may stay silent past a deadline, before the connection is taken for lost.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How much later than that the server gives a commit up. A commit that waits for a standby and is given up is
-/// acknowledged all the same, which must find nobody who takes it for one.
-const LATER: Duration = Duration::from_secs(5);
 /// How often a write that met others is run.
 const ATTEMPTS: u32 = 24;
 /// The longest pause before it is run again.
@@ -73,11 +71,6 @@ impl Purpose {
     }
 }
 
-/// Runs at the end of every write.
-fn commit(deadline: Instant) -> String {
-    format!("set local statement_timeout = {}; commit", left(deadline + SILENCE + LATER))
-}
-
 /// The milliseconds until then; 0 would mean that there is no end.
 fn left(deadline: Instant) -> u128 {
     deadline.saturating_duration_since(Instant::now()).as_millis().max(1)
@@ -99,6 +92,9 @@ pub(super) struct Store {
 struct Inner {
     pool: Pool,
     servers: Arc<Servers>,
+    /// Lets so many write at once that some connections are left for reading: a commit that waits for a standby keeps its
+    /// connection until it comes.
+    writing: Arc<Semaphore>,
     gate: Gate,
     /// Since when connections are trusted.
     trusted: watch::Sender<Option<Instant>>,
@@ -125,22 +121,23 @@ pub(super) fn no_file(what: &str, by: &str) -> Refusal {
     )
 }
 
+/// What is in the database.
+pub(super) fn look(address: &Address) -> Result<Found> {
+    let inner = Inner::new(address)?;
+    let looking = Arc::clone(&inner);
+    inner.wait(async move {
+        let deadline = Instant::now() + OPENING;
+        let mut transaction = looking.first(deadline).await?;
+        let found = migration::look(&mut transaction).await;
+        roll_back(transaction).await;
+        found
+    })?
+}
+
 impl Store {
     /// Connects and brings the schema up to date.
     pub(super) fn open(address: &Address, create: bool) -> Result<Self> {
-        let servers = Arc::new(Servers::new(address)?);
-        let trusted = watch::Sender::new(None);
-        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
-        let pool = Pool::builder(manager).max_size(address.connections()).build();
-        let pool = pool.map_err(|error| Refusal::internal(&error))?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("database")
-            .enable_all()
-            .build()
-            .map_err(|error| Refusal::internal(&error))?;
-        let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
-        let inner = Arc::new(Inner { pool, servers, gate, trusted, news, runtime: Some(runtime), damaged });
+        let inner = Inner::new(address)?;
         inner.spawn(changes::tell(Arc::clone(&inner.news), inner.pool.clone()))?;
         let opening = Arc::clone(&inner);
         inner.wait(async move { opening.bring_up_to_date(create).await })??;
@@ -196,6 +193,20 @@ impl Store {
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
 
+    /// Waits until every transaction of this database has ended that is open now.
+    pub(super) async fn outlast(&self, deadline: Instant) -> Result<()> {
+        let (tell, told) = oneshot::channel();
+        let inner = Arc::clone(&self.inner);
+        self.inner.spawn(async move {
+            let outlasted = async {
+                let client = inner.connection(deadline).await?;
+                moving::outlast(&client, deadline).await
+            };
+            let _ = tell.send(outlasted.await.map_err(|failure| failure.refusal));
+        })?;
+        told.await.unwrap_or_else(|_| Err(broken_off()))
+    }
+
     /// What the server is, and how it is set up.
     pub(super) fn findings(&self) -> Result<Vec<Finding>> {
         let inner = Arc::clone(&self.inner);
@@ -213,6 +224,24 @@ fn broken_off() -> Refusal {
 }
 
 impl Inner {
+    /// Nothing is connected yet.
+    fn new(address: &Address) -> Result<Arc<Self>> {
+        let servers = Arc::new(Servers::new(address)?);
+        let trusted = watch::Sender::new(None);
+        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
+        let pool = Pool::builder(manager).max_size(address.connections()).build();
+        let pool = pool.map_err(|error| Refusal::internal(&error))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("database")
+            .enable_all()
+            .build()
+            .map_err(|error| Refusal::internal(&error))?;
+        let writing = Arc::new(Semaphore::new((address.connections() * 3).div_ceil(4)));
+        let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
+        Ok(Arc::new(Self { pool, servers, writing, gate, trusted, news, runtime: Some(runtime), damaged }))
+    }
+
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let runtime = self.runtime.as_ref().ok_or_else(|| unavailable("the database is closed"))?;
         runtime.spawn(future);
@@ -223,9 +252,7 @@ impl Inner {
     /// than many a statement. What happens to the caller ends no call there either.
     fn spawn_near(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         match Handle::try_current() {
-            Ok(near)
-                if near.runtime_flavor() == RuntimeFlavor::MultiThread && std::env::var_os("HEYAIRA_FAR").is_none() =>
-            {
+            Ok(near) if near.runtime_flavor() == RuntimeFlavor::MultiThread => {
                 near.spawn(future);
                 Ok(())
             }
@@ -311,17 +338,16 @@ impl Inner {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
+            if matches!(failure.severity, Severity::Lost | Severity::Uncertain) {
+                self.distrust();
+            }
             let in_time = Instant::now() < deadline;
             match failure.severity {
                 Severity::Again if attempt < ATTEMPTS && in_time => tokio::time::sleep(pause(attempt)).await,
                 Severity::Again => return Err(unavailable("others wrote the same at the same time, again and again")),
                 // Nothing of it was committed, and another connection may do.
-                Severity::Lost if std::mem::take(&mut again) && in_time => self.distrust(),
-                Severity::Lost | Severity::Uncertain => {
-                    self.distrust();
-                    return Err(failure.refusal);
-                }
-                Severity::Stays => return Err(failure.refusal),
+                Severity::Lost if std::mem::take(&mut again) && in_time => {}
+                Severity::Lost | Severity::Uncertain | Severity::Stays => return Err(failure.refusal),
             }
         }
     }
@@ -333,6 +359,9 @@ impl Inner {
         deadline: Instant,
         work: &mut impl Work<T>,
     ) -> Result<T, Failure> {
+        self.gate.pass().map_err(Failure::stays)?;
+        let writing = timeout_at(deadline.into(), Arc::clone(&self.writing).acquire_owned()).await;
+        let writing = writing.map_err(|_| Failure::overdue())?;
         let client = self.connection(deadline).await?;
         let mut transaction = Transaction::begin(client, purpose.begin(deadline));
         let answer = match self.run(deadline, &mut transaction, work).await {
@@ -342,7 +371,20 @@ impl Inner {
                 return Err(failure);
             }
         };
-        transaction.commit(commit(deadline), deadline + SILENCE).await?;
+        let mut commit = Box::pin(transaction.commit());
+        let Ok(committed) = timeout_at((deadline + SILENCE).into(), &mut commit).await else {
+            // Waited for to the end, but by nobody: to cut it short would have others take it for written.
+            let news = Arc::clone(&self.news);
+            let ending = async move {
+                if commit.await.is_ok() {
+                    news.committed();
+                }
+                drop(writing);
+            };
+            self.spawn(ending).map_err(Failure::stays)?;
+            return Err(Failure::uncertain("the database did not say in time whether this was committed"));
+        };
+        committed?;
         self.news.committed();
         Ok(answer)
     }
@@ -369,17 +411,21 @@ impl Inner {
         }
     }
 
+    /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
+    async fn first(&self, deadline: Instant) -> Result<Transaction> {
+        let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
+        let client = client.map_err(|error| match error {
+            PoolError::Backend(failure) => failure.refusal,
+            _ => unavailable("the database is closed"),
+        })?;
+        Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
+    }
+
     /// Applies missing migrations, one server at a time.
     async fn bring_up_to_date(self: &Arc<Self>, create: bool) -> Result<()> {
         let deadline = Instant::now() + OPENING;
         let found = {
-            // Past the gate: whoever opens it is told all that is known.
-            let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
-            let client = client.map_err(|error| match error {
-                PoolError::Backend(failure) => failure.refusal,
-                _ => unavailable("the database is closed"),
-            })?;
-            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
+            let mut transaction = self.first(deadline).await?;
             let found = migration::found(&mut transaction).await;
             roll_back(transaction).await;
             found?

@@ -25,13 +25,14 @@ fn meta() -> Value {
 }
 
 /// The messages of one stream, read as they come; closed when the stream is.
-struct Stream {
+pub struct Stream {
     connection: TcpStream,
     messages: Receiver<Value>,
 }
 
 impl Stream {
-    fn open(served: &Served, id: i64, uris: &[&str], token: Option<&str>) -> Self {
+    /// Subscribes to these addresses.
+    pub fn open(served: &Served, id: i64, uris: &[&str], token: Option<&str>) -> Self {
         let params = json!({"_meta": meta(), "notifications": {"resourceSubscriptions": uris}});
         let body = json!({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params}).to_string();
         let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
@@ -62,12 +63,13 @@ impl Stream {
     }
 
     /// Reads the acknowledgement, and the one notification that stands for what changed before it.
-    fn begun(&self) {
+    pub fn begun(&self) {
         assert_eq!(self.next()["method"], json!("notifications/subscriptions/acknowledged"));
         assert_eq!(self.next()["method"], json!(UPDATED));
     }
 
-    fn told(&self, uri: &str) {
+    /// Waits until it is told of that address.
+    pub fn told(&self, uri: &str) {
         let message = self.next();
         assert_eq!((&message["method"], &message["params"]["uri"]), (&json!(UPDATED), &json!(uri)), "{message}");
     }

@@ -6,14 +6,13 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
 
-use std::time::Instant;
-
 use futures_util::TryStreamExt;
 use futures_util::future::{BoxFuture, FutureExt, join, join_all, ready};
 use tokio_postgres::{Error, Statement as Prepared};
 
 use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
+use crate::store::backend::postgres::moving;
 use crate::store::backend::postgres::pool::Client;
 use crate::store::backend::{Dialect, Driver, Statement};
 use crate::store::cell::{Cell, Row};
@@ -98,9 +97,9 @@ impl Transaction {
         }
     }
 
-    /// Sends what waits and the commit's `words` in one go; answers once it is on disk. A server that waits for a standby
-    /// that is gone does so for ever: what has no answer by that time is uncertain.
-    pub(super) async fn commit(mut self, words: String, patience: Instant) -> Result<(), Failure> {
+    /// Sends what waits and the commit in one go; answers once it is on disk. A server that waits for a standby that is
+    /// gone does so for ever.
+    pub(super) async fn commit(mut self) -> Result<(), Failure> {
         self.take_up();
         let only_begins = self.waiting.len() == 1;
         if self.stage == Stage::New && only_begins {
@@ -112,22 +111,15 @@ impl Transaction {
             let refusal = Refusal::internal(&"a write went on after one of its statements was refused");
             return Err(Failure { severity: self.severity, refusal });
         }
-        self.waiting.push(Waiting::Words(words.into()));
-        match tokio::time::timeout_at(patience.into(), self.send(&[])).await {
-            // An answer may have waited for a process that was held up.
-            Ok(Ok(_)) if Instant::now() <= patience => {
-                self.stage = Stage::Over;
-                Ok(())
-            }
-            Ok(Err(failure)) if failure.severity == Severity::Lost => {
+        self.waiting.push(Waiting::Words("commit".into()));
+        match self.send(&[]).await {
+            Err(failure) if failure.severity == Severity::Lost => {
                 Err(Failure::uncertain("the connection to the database was lost while this was being committed"))
             }
-            Ok(Err(failure)) => {
-                self.undo().await;
-                Err(failure)
-            }
-            Ok(Ok(_)) | Err(_) => {
-                Err(Failure::uncertain("the database did not say in time whether this was committed"))
+            answer => {
+                // One that failed is undone by its commit.
+                self.stage = Stage::Over;
+                answer.map(drop)
             }
         }
     }
@@ -152,6 +144,17 @@ impl Transaction {
             self.severity = failure.severity;
             self.failed = true;
         })
+    }
+
+    /// Sends what waits, then runs what has the connection for itself.
+    async fn alone<T>(&mut self, work: impl AsyncFnOnce(&Client) -> Result<T, Failure>) -> Result<T> {
+        self.send(&[]).await.map_err(|failure| failure.refusal)?;
+        let Some(client) = &self.client else { return Err(Failure::gone().refusal) };
+        let answer = work(client).await.inspect_err(|failure| {
+            self.severity = failure.severity;
+            self.failed = true;
+        });
+        answer.map_err(|failure| failure.refusal)
     }
 
     /// The same for one statement.
@@ -210,7 +213,7 @@ enum Ready<'w> {
 }
 
 /// The statement as the database knows it, which takes these values.
-async fn prepared(client: &Client, sql: &str, values: &[Cell]) -> Result<Prepared, Failure> {
+pub(super) async fn prepared(client: &Client, sql: &str, values: &[Cell]) -> Result<Prepared, Failure> {
     let statement = client.prepare_cached(sql).await.map_err(|error| Failure::of_statement(&error))?;
     let places = statement.params();
     let fit = places.len() == values.len() && values.iter().zip(places).all(|(value, place)| value.fits(place));
@@ -226,7 +229,7 @@ async fn answer(client: &Client, statement: &Prepared, values: &[Cell]) -> Resul
     Ok(Answer { rows, count: stream.rows_affected().unwrap_or_default() })
 }
 
-fn read(row: &tokio_postgres::Row) -> Result<Row, Error> {
+pub(super) fn read(row: &tokio_postgres::Row) -> Result<Row, Error> {
     let cells = (0..row.len()).map(|column| row.try_get::<_, Cell>(column));
     cells.collect::<Result<Vec<_>, _>>().map(Row)
 }
@@ -275,6 +278,27 @@ impl Driver for Transaction {
             Ok(answers.into_iter().map(|answer| answer.rows).collect())
         }
         .boxed()
+    }
+
+    fn rows_within<'s>(
+        &'s mut self,
+        sql: &'s str,
+        values: &'s [Cell],
+        bytes: usize,
+    ) -> BoxFuture<'s, Result<Vec<Row>>> {
+        let sql = numbered(sql, 0);
+        async move { self.alone(async |client| moving::rows_within(client, &sql, values, bytes).await).await }.boxed()
+    }
+
+    fn load<'s>(&'s mut self, table: &'s str, columns: &'s [&'s str], rows: &'s [Row]) -> BoxFuture<'s, Result<()>> {
+        async move { self.alone(async |client| moving::load(client, table, columns, rows).await).await }.boxed()
+    }
+
+    fn continue_keys<'s>(&'s mut self, table: &'s str, column: &'s str) -> BoxFuture<'s, Result<()>> {
+        let sql = format!(
+            "select setval(pg_get_serial_sequence(?1, ?2), coalesce((select max({column}) from {table}), 0) + 1, false)"
+        );
+        async move { self.rows(&sql, &[table.into(), column.into()]).await.map(drop) }.boxed()
     }
 
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {

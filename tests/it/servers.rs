@@ -1,0 +1,9 @@
+//! Servers beside each other on one PostgreSQL, and what they do while it is away, frozen, encrypted or badly set up.
+
+mod address;
+mod away;
+mod beside;
+mod cluster;
+mod doctor;
+mod encryption;
+mod uncertain;
