@@ -108,7 +108,7 @@ fn assert_good(run: &Run) {
     assert_eq!(run.verdict.violations, Vec::<String>::new(), "not linearizable, or not what is stored");
     assert_eq!(run.log.unexpected, Vec::<String>::new(), "answers that should not be");
     assert_eq!(
-        run.count("by key: unresolved") + run.count("  by reading: unresolved"),
+        run.count("by key: unresolved") + run.count("by reading: unresolved"),
         0,
         "writes that nobody could tell of"
     );

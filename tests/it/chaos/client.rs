@@ -290,7 +290,7 @@ impl<'r> Client<'r> {
             let next = json!({"task_id": id, "version": expected + 1});
             let Reply::Done(task) = self.ask("task_get", &next) else { continue };
             let is_ours = state(&task).1 == mark;
-            self.log.count(if is_ours { "by reading: committed" } else { "  by reading: not committed" });
+            self.log.count(if is_ours { "by reading: committed" } else { "by reading: not committed" });
             return if is_ours { Outcome::Acknowledged { version: expected + 1 } } else { Outcome::Refused };
         }
         self.log.count("by reading: unresolved");
@@ -306,7 +306,7 @@ impl<'r> Client<'r> {
             let Reply::Done(list) = self.ask("task_list", &json!({"query": mark})) else { continue };
             let rows = list["tasks"].as_array().expect("a list");
             let is_there = rows.iter().any(|row| row["title"] == mark);
-            self.log.count(if is_there { "by reading: committed" } else { "  by reading: not there yet" });
+            self.log.count(if is_there { "by reading: committed" } else { "by reading: not there yet" });
             return if is_there { Outcome::Acknowledged { version: 1 } } else { Outcome::Uncertain };
         }
         self.log.count("by reading: unresolved");
