@@ -76,6 +76,12 @@ impl Config {
         Ok(Self { database, project, profile, folder })
     }
 
+    /// The same with another database.
+    pub fn at(&self, database: Database) -> Result<Self> {
+        database.file().map_or(Ok(()), check_database)?;
+        Ok(Self { database, ..self.clone() })
+    }
+
     /// The project that calls are pinned to.
     ///
     /// A profile's instance is compared with the database on every call. Named and pinned must not contradict.

@@ -64,6 +64,8 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const COMMAND: &'static str;
     /// What it does to the store.
     const EFFECT: Effect;
+    /// False if it changes nothing, also where only the owner may ask for it.
+    const WRITES: bool = !matches!(Self::EFFECT, Effect::Reads);
     /// Who can ask for it.
     const AUDIENCE: Audience = Audience::Everyone;
     /// True if it speaks of one project; then the connection must be pinned to one.
@@ -90,6 +92,8 @@ pub struct Entry {
     pub command: &'static str,
     /// What it does to the store.
     pub effect: Effect,
+    /// False if it changes nothing.
+    pub writes: bool,
     /// Who can ask for it.
     pub audience: Audience,
     /// True if it speaks of one project.
@@ -109,6 +113,7 @@ impl Entry {
             name: T::NAME,
             command: T::COMMAND,
             effect: T::EFFECT,
+            writes: T::WRITES,
             audience: T::AUDIENCE,
             in_project: T::IN_PROJECT,
             always_load: T::ALWAYS_LOAD,
@@ -321,7 +326,7 @@ pub async fn call(
     arguments: Value,
 ) -> Result<Value> {
     let prepared = prepare(entry, connection, observed, arguments);
-    let writes = entry.effect != Effect::Reads && prepared.arguments.is_ok();
+    let writes = entry.writes && prepared.arguments.is_ok();
     let (fingerprint, has_key) = (prepared.repetition.fingerprint, prepared.repetition.idempotency_key.is_some());
     let deadline = Instant::now() + service.deadline;
     let work = work({
@@ -427,7 +432,8 @@ async fn execute(
 ) -> Result<Value> {
     // What speaks of no project, or names one itself, is not bound to the pinned one.
     let pinned = if entry.in_project { Some(connection.pinned.as_ref().map_err(Clone::clone)?) } else { None };
-    let (instance, project) = project::identity(transaction, pinned.map(|pinned| pinned.project.as_str())).await?;
+    let slug = pinned.map(|pinned| pinned.project.as_str());
+    let (instance, project, standing) = project::identity_and_standing(transaction, slug).await?;
     check_place(pinned, &instance, project.as_ref())?;
     check_role(connection, entry)?;
     if let (Some(given), Some(project)) = (&prepared.write_context, &project)
@@ -446,6 +452,9 @@ async fn execute(
     let project_id = project.as_ref().map_or(0, |project| project.project_id);
     if let Some(answer) = replay(entry, connection, &prepared.repetition, project_id, transaction, now).await? {
         return Ok(answer);
+    }
+    if entry.writes {
+        standing.check_writable()?;
     }
     let mut context = Context { transaction, instance, project, connection, observed, now, ids };
     let answer = (entry.run)(Value::Object(arguments), &mut context).await?;

@@ -13,6 +13,7 @@ pub mod project;
 pub mod search;
 pub mod task;
 pub mod token;
+pub mod transfer;
 pub mod verify;
 pub mod version;
 pub mod watch;

@@ -29,6 +29,55 @@ impl Instance {
     }
 }
 
+/// Whether the instance lives in this database, or is moved away from it or to it; with the other database's address,
+/// which holds no password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// In use.
+    Here,
+    /// Read-only, while it is moved.
+    Leaving(String),
+    /// Read-only for ever: the instance lives elsewhere.
+    Moved(String),
+    /// Filled by a move that is not finished: not in use.
+    Arriving(String),
+}
+
+impl Standing {
+    /// Refuses everything in a database that a move has not finished filling.
+    pub fn check_readable(&self) -> Result<()> {
+        match self {
+            Self::Arriving(from) => Err(Refusal::new(
+                Code::Unavailable,
+                format!("this database is being filled by a move from {from} that is not finished"),
+                "Nothing was read or written. Have the owner run the same heyaira move again, which finishes it, or \
+                 heyaira move --abandon.",
+            )),
+            Self::Here | Self::Leaving(_) | Self::Moved(_) => Ok(()),
+        }
+    }
+
+    /// Refuses writes to a database that the instance is moved away from.
+    pub fn check_writable(&self) -> Result<()> {
+        self.check_readable()?;
+        let (message, next, to) = match self {
+            Self::Leaving(to) => (
+                format!("this database is read-only while it is moved to {to}"),
+                "Nothing was written; reads go on. Call again once the owner has finished the move, by then there.",
+                to,
+            ),
+            Self::Moved(to) => (
+                format!("this database is read-only: it was moved to {to}"),
+                "Nothing was written; reads go on. Have the owner start this server on the database that it was moved \
+                 to: --database or HEYAIRA_DATABASE.",
+                to,
+            ),
+            Self::Here | Self::Arriving(_) => return Ok(()),
+        };
+        Err(Refusal::new(Code::Unavailable, message, next).with("moved_to", to.as_str()))
+    }
+}
+
 /// The first 8 characters of an instance id.
 pub fn short_instance(id: &str) -> String {
     id.chars().take(8).collect()

@@ -262,6 +262,7 @@ impl Operation for ProfileShow {
     const NAME: &'static str = "profile_show";
     const COMMAND: &'static str = "profile";
     const EFFECT: Effect = Effect::Administers;
+    const WRITES: bool = false;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
 

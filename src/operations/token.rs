@@ -128,6 +128,7 @@ impl Operation for TokenList {
     const NAME: &'static str = "token_list";
     const COMMAND: &'static str = "token list";
     const EFFECT: Effect = Effect::Administers;
+    const WRITES: bool = false;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
 

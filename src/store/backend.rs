@@ -9,8 +9,9 @@ use std::time::Instant;
 
 use futures_util::future::{BoxFuture, FutureExt};
 
-use crate::error::Result;
+use crate::error::{Refusal, Result};
 use crate::store::cell::{Cell, Row};
+use crate::store::migration::{self, Found};
 
 mod address;
 mod failure;
@@ -38,6 +39,16 @@ pub trait Driver: Send {
 
     /// All rows of a query.
     fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>>;
+
+    /// The first rows of a query, until they hold that many bytes; at least one, if there is one.
+    fn rows_within<'s>(&'s mut self, sql: &'s str, values: &'s [Cell], bytes: usize)
+    -> BoxFuture<'s, Result<Vec<Row>>>;
+
+    /// Adds many rows to a table, whose columns these are in the order of the values.
+    fn load<'s>(&'s mut self, table: &'s str, columns: &'s [&'s str], rows: &'s [Row]) -> BoxFuture<'s, Result<()>>;
+
+    /// Has the database make keys of that column behind those that were loaded.
+    fn continue_keys<'s>(&'s mut self, table: &'s str, column: &'s str) -> BoxFuture<'s, Result<()>>;
 
     /// All rows of each of these, which are asked at once.
     fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>>;
@@ -162,6 +173,37 @@ impl Store {
             Database::Server(address) => Backend::Postgres(postgres::Store::open(address, create)?),
         };
         Ok(Self { backend })
+    }
+
+    /// True if there is a HeyAira database of this program's schema, false if there is nothing yet. Anything else is
+    /// refused: opening it might change it. It blocks, and changes nothing.
+    pub fn is_at(database: &Database) -> Result<bool> {
+        let found = match database {
+            Database::File(path) => sqlite::look(path)?,
+            Database::Server(address) => postgres::look(address)?,
+        };
+        match found {
+            Found::Nothing => Ok(false),
+            Found::Schema(migration::CURRENT) => Ok(true),
+            Found::Schema(number) => Err(Refusal::not_allowed(
+                format!("{database} has schema {number}, this program knows schema {}", migration::CURRENT),
+                "Bring the older one of the two up to date: a database is, once its newest heyaira opens it, as heyaira \
+                 verify does. Nothing was changed.",
+            )),
+            Found::Foreign => Err(Refusal::not_allowed(
+                format!("{database} holds something else than HeyAira"),
+                "Name the right database, or a new one. Nothing was changed.",
+            )),
+        }
+    }
+
+    /// Waits until all transactions have ended that may not see what was committed before this call.
+    pub async fn outlast(&self, deadline: Instant) -> Result<()> {
+        match &self.backend {
+            // Its writers take turns, and each begins with what the last one left.
+            Backend::Sqlite(_) => Ok(()),
+            Backend::Postgres(store) => store.outlast(deadline).await,
+        }
     }
 
     /// The file, where it is one.

@@ -43,6 +43,16 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 pub struct Row(pub(super) Vec<Cell>);
 
 impl Row {
+    /// About how much memory it takes.
+    pub(super) fn bytes_held(&self) -> usize {
+        let held = |cell: &Cell| match cell {
+            Cell::Text(text) => text.len(),
+            Cell::Bytes(bytes) => bytes.len(),
+            Cell::Null | Cell::Integer(_) => 0,
+        };
+        self.0.iter().map(|cell| size_of::<Cell>() + held(cell)).sum()
+    }
+
     /// A whole number; NULL is an error of the schema.
     pub fn integer(&self, column: usize) -> Result<i64> {
         match self.0.get(column) {

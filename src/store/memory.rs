@@ -11,10 +11,12 @@ use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::task::{from_json, to_json};
 
-const COLUMNS: &str = "m.memory_id, m.kind, m.summary, m.body, m.tags, m.task_id, m.supersedes, m.superseded_by, \
+/// The columns of a memory's row that make the memory, of the table `m`.
+pub(super) const COLUMNS: &str = "m.memory_id, m.kind, m.summary, m.body, m.tags, m.task_id, m.supersedes, m.superseded_by, \
     m.caller, m.session_ref, m.at, m.memory_key";
 
-fn memory(mut row: Row) -> Result<Memory> {
+/// The memory of a row of `COLUMNS`.
+pub(super) fn memory(mut row: Row) -> Result<Memory> {
     Ok(Memory {
         memory_key: row.integer(11)?,
         memory_id: row.text(0)?,

@@ -62,6 +62,41 @@ pub async fn found(transaction: &mut Transaction) -> Result<i64> {
     Ok(found)
 }
 
+/// What is in a database before it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No table.
+    Nothing,
+    /// HeyAira, with the schema of that number.
+    Schema(i64),
+    /// Tables of something else.
+    Foreign,
+}
+
+/// What is in the database. Changes nothing, and takes nothing for granted.
+pub async fn look(transaction: &mut Transaction) -> Result<Found> {
+    let (ours, tables) = match transaction.dialect() {
+        Dialect::Sqlite => (
+            "select count(*) from pragma_table_info('migration') where name in ('number', 'digest', 'serves_from')",
+            "select count(*) from sqlite_master",
+        ),
+        Dialect::Postgres => (
+            "select count(*) from pg_catalog.pg_attribute where attrelid = to_regclass('migration') \
+             and attname in ('number', 'digest', 'serves_from')",
+            "select count(*) from pg_catalog.pg_class where relkind in ('r', 'p', 'v', 'm', 'f') \
+             and relnamespace = to_regnamespace(cast(current_schema() as text))",
+        ),
+    };
+    let row = transaction.row(ours, &[]).await?;
+    if row.map_or(Ok(0), |row| row.integer(0))? == 3 {
+        let row = transaction.row("select coalesce(max(number), 0) from migration", &[]).await?;
+        return row.map_or(Ok(0), |row| row.integer(0)).map(Found::Schema);
+    }
+    let row = transaction.row(tables, &[]).await?;
+    let is_empty = row.map_or(Ok(0), |row| row.integer(0))? == 0;
+    Ok(if is_empty { Found::Nothing } else { Found::Foreign })
+}
+
 /// Refuses a database that serves only programs that know a later schema than this one.
 pub fn check_served(serves_from: i64) -> Result<()> {
     if serves_from <= CURRENT {

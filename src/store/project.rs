@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::domain::project::{Instance, Project};
+use crate::domain::project::{Instance, Project, Standing};
 use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
@@ -15,8 +15,18 @@ const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p
 /// The instance, and the project of that slug if it exists. Refused once a newer program has changed the schema in a way
 /// that this one must not work with: every call begins here.
 pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Result<(Instance, Option<Project>)> {
+    let (instance, project, _) = identity_and_standing(transaction, slug).await?;
+    Ok((instance, project))
+}
+
+/// The same, and whether the instance lives here: whoever writes asks that.
+pub async fn identity_and_standing(
+    transaction: &mut Transaction,
+    slug: Option<&str>,
+) -> Result<(Instance, Option<Project>, Standing)> {
     let sql = format!(
-        "select i.instance_id, i.resource, i.pin_key, (select max(serves_from) from migration), {COLUMNS} \
+        "select i.instance_id, i.resource, i.pin_key, (select max(serves_from) from migration), i.state, i.other_end, \
+         {COLUMNS} \
          from instance i left join project p on p.slug = ?1"
     );
     let row = transaction.row(&sql, &[slug.into()]).await?;
@@ -29,9 +39,23 @@ pub async fn identity(transaction: &mut Transaction, slug: Option<&str>) -> Resu
     })?;
     let instance = Instance { id: row.uuid(0)?, resource: row.text(1)?, pin_key: row.bytes(2)?.to_vec() };
     migration::check_served(row.integer(3)?)?;
-    let is_known = row.maybe_integer(4)?.is_some();
-    let project = is_known.then(|| project(row, 4)).transpose()?;
-    Ok((instance, project))
+    let standing = standing(&mut row, 4)?;
+    standing.check_readable()?;
+    let is_known = row.maybe_integer(6)?.is_some();
+    let project = is_known.then(|| project(row, 6)).transpose()?;
+    Ok((instance, project, standing))
+}
+
+/// What the two columns `state` and `other_end` say.
+pub(super) fn standing(row: &mut Row, first: usize) -> Result<Standing> {
+    let other = row.maybe_text(first + 1)?.unwrap_or_default();
+    match row.str(first)? {
+        "here" => Ok(Standing::Here),
+        "leaving" => Ok(Standing::Leaving(other)),
+        "moved" => Ok(Standing::Moved(other)),
+        "arriving" => Ok(Standing::Arriving(other)),
+        unknown => Err(Refusal::internal(&format!("unknown state {unknown} of the instance"))),
+    }
 }
 
 /// The id of the instance, if the database is set up.
@@ -39,11 +63,21 @@ pub async fn instance_id(transaction: &mut Transaction) -> Result<Option<Uuid>> 
     transaction.row("select instance_id from instance", &[]).await?.map(|row| row.uuid(0)).transpose()
 }
 
-/// Makes the database another instance: profiles of the old one are refused from then on.
+/// The id of the instance, if the database is set up, to put something in its place: refused unless it lives here.
+pub async fn replaceable_instance(transaction: &mut Transaction) -> Result<Option<Uuid>> {
+    let Some(mut row) = transaction.row("select instance_id, state, other_end from instance", &[]).await? else {
+        return Ok(None);
+    };
+    standing(&mut row, 1)?.check_writable()?;
+    row.uuid(0).map(Some)
+}
+
+/// Makes the database another instance, which lives here: profiles of the old one are refused from then on.
 pub async fn replace_instance(transaction: &mut Transaction, instance: &Instance) -> Result<()> {
     let key = crate::store::cell::Cell::Bytes(instance.pin_key.clone());
     let values = [instance.id.into(), instance.resource.as_str().into(), key];
-    let sql = "update instance set instance_id = ?1, resource = ?2, pin_key = ?3";
+    let sql = "update instance set instance_id = ?1, resource = ?2, pin_key = ?3, \
+        state = 'here', move_id = null, move_run = null, other_end = null";
     transaction.execute(sql, &values).await.map(drop)
 }
 
@@ -167,5 +201,6 @@ pub fn new_pin_key(one: Uuid, other: Uuid) -> Vec<u8> {
 
 /// A write that changes nothing, for timing one.
 pub async fn touch(transaction: &mut Transaction) -> Result<()> {
+    identity_and_standing(transaction, None).await?.2.check_writable()?;
     transaction.execute("update instance set resource = resource", &[]).await.map(drop)
 }

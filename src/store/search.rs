@@ -167,3 +167,20 @@ pub async fn forget_project(transaction: &mut Transaction, project_id: i64) -> R
     }
     Ok(())
 }
+
+/// How many tasks and memories there are whose words are not in the index, or the other way round.
+pub async fn missing(transaction: &mut Transaction) -> Result<i64> {
+    let sql = "select abs((select count(*) from task) - (select count(*) from task_words)) \
+        + abs((select count(*) from memory) - (select count(*) from memory_words))";
+    let row = transaction.row(sql, &[]).await?;
+    row.map_or(Ok(0), |row| row.integer(0))
+}
+
+/// Takes all words out of the index.
+pub async fn forget_all(transaction: &mut Transaction) -> Result<()> {
+    transaction.catch_up().await?;
+    for sql in ["delete from task_words", "delete from memory_words"] {
+        transaction.execute(sql, &[]).await?;
+    }
+    Ok(())
+}

@@ -10,7 +10,8 @@ use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::version::{self, Version};
 
-const COLUMNS: &str = "task_id, version, status, priority, created_at, updated_at, owner, parent, \
+/// The columns of a task's row that make the task.
+pub(super) const COLUMNS: &str = "task_id, version, status, priority, created_at, updated_at, owner, parent, \
     takeover_version, takeover_by, takeover_at, next_version, next_by, receipt_version, \
     pending_version, pending_at, pending_by, reopened_version, owner_at, written_by, \
     title, summary, tags, depends_on, handoff_next, handoff_blockers, description, \
@@ -24,7 +25,8 @@ fn read_columns() -> String {
 /// How many candidates of an ambiguous prefix are told.
 const CANDIDATES: i64 = 5;
 
-fn task(mut row: Row) -> Result<Task> {
+/// The task of a row of `COLUMNS`.
+pub(super) fn task(mut row: Row) -> Result<Task> {
     let status = row.str(2)?;
     let content = Content {
         status: Status::of(status).ok_or_else(|| Refusal::internal(&format!("unknown status {status}")))?,

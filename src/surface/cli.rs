@@ -14,6 +14,7 @@ pub mod serve;
 pub mod setup;
 pub mod start;
 pub mod text;
+pub mod transfer;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -67,6 +67,19 @@ impl TestDatabase {
         Self(Kind::Server { address: beside(server, &name), name })
     }
 
+    /// The same once more, at that path where it is a file. Nobody may have it open.
+    pub fn copy(&self, to: PathBuf) -> Self {
+        match &self.0 {
+            Kind::File(file) => {
+                assert!(self.is_closed(), "what is beside the file is not copied");
+                fs::copy(file, &to).expect("a copy");
+                Self(Kind::File(to))
+            }
+            Kind::Server { name, .. } => Self::on(server().expect("it was there"), name),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: copy it there"),
+        }
+    }
+
     /// What `--database` takes.
     pub fn address(&self) -> &str {
         match &self.0 {
@@ -161,6 +174,18 @@ impl TestDatabase {
         }
     }
 
+    /// Begins to write past the program, having looked at the database as it is now.
+    pub fn begin(&self) -> Begun {
+        match &self.0 {
+            Kind::File(file) => {
+                let connection = rusqlite::Connection::open(file).expect("the database");
+                connection.execute_batch("begin immediate").expect("nobody else writes");
+                Begun::File(connection)
+            }
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => begin_on_server(address.clone()),
+        }
+    }
+
     /// Keeps everyone from writing until what it answers is dropped.
     pub fn hold_writers(&self) -> Hold {
         match &self.0 {
@@ -180,6 +205,47 @@ impl Drop for TestDatabase {
             run(server, &format!("drop database if exists {name} with (force)"));
         }
     }
+}
+
+/// A transaction that has begun and not written yet.
+pub enum Begun {
+    /// It has its turn: nobody writes beside it.
+    File(rusqlite::Connection),
+    /// Others write beside it, which it does not see. A thread has it, and is told what to write.
+    Server { write: mpsc::Sender<String>, thread: JoinHandle<()> },
+}
+
+impl Begun {
+    /// True if others can write before it ends.
+    pub const fn lets_others_write(&self) -> bool {
+        matches!(self, Self::Server { .. })
+    }
+
+    /// Writes that and commits.
+    pub fn end(self, sql: &str) {
+        match self {
+            Self::File(connection) => connection.execute_batch(&format!("{sql}; commit")).expect("written"),
+            Self::Server { write, thread } => {
+                write.send(sql.to_owned()).expect("it waits");
+                thread.join().expect("written");
+            }
+        }
+    }
+}
+
+fn begin_on_server(address: String) -> Begun {
+    let (write, written) = mpsc::channel::<String>();
+    let (tell, told) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        let session = Session::new(&address);
+        session.run("begin isolation level repeatable read; select from instance");
+        tell.send(()).expect("someone waits for it");
+        if let Ok(sql) = written.recv() {
+            session.run(&format!("{sql}; commit"));
+        }
+    });
+    told.recv().expect("it has begun");
+    Begun::Server { write, thread }
 }
 
 /// While it is there, nobody writes.

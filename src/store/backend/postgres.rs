@@ -22,11 +22,12 @@ use crate::store::backend::postgres::pool::{Client, Manager, Pool};
 use crate::store::backend::postgres::servers::Servers;
 use crate::store::backend::postgres::transaction::Transaction;
 use crate::store::backend::{Driver, Finding, Work};
-use crate::store::migration;
+use crate::store::migration::{self, Found};
 
 mod changes;
 mod examine;
 mod gate;
+mod moving;
 mod pool;
 mod servers;
 mod tls;
@@ -120,23 +121,23 @@ pub(super) fn no_file(what: &str, by: &str) -> Refusal {
     )
 }
 
+/// What is in the database.
+pub(super) fn look(address: &Address) -> Result<Found> {
+    let inner = Inner::new(address)?;
+    let looking = Arc::clone(&inner);
+    inner.wait(async move {
+        let deadline = Instant::now() + OPENING;
+        let mut transaction = looking.first(deadline).await?;
+        let found = migration::look(&mut transaction).await;
+        roll_back(transaction).await;
+        found
+    })?
+}
+
 impl Store {
     /// Connects and brings the schema up to date.
     pub(super) fn open(address: &Address, create: bool) -> Result<Self> {
-        let servers = Arc::new(Servers::new(address)?);
-        let trusted = watch::Sender::new(None);
-        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
-        let pool = Pool::builder(manager).max_size(address.connections()).build();
-        let pool = pool.map_err(|error| Refusal::internal(&error))?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("database")
-            .enable_all()
-            .build()
-            .map_err(|error| Refusal::internal(&error))?;
-        let writing = Arc::new(Semaphore::new((address.connections() * 3).div_ceil(4)));
-        let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
-        let inner = Arc::new(Inner { pool, servers, writing, gate, trusted, news, runtime: Some(runtime), damaged });
+        let inner = Inner::new(address)?;
         inner.spawn(changes::tell(Arc::clone(&inner.news), inner.pool.clone()))?;
         let opening = Arc::clone(&inner);
         inner.wait(async move { opening.bring_up_to_date(create).await })??;
@@ -192,6 +193,20 @@ impl Store {
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
 
+    /// Waits until every transaction of this database has ended that is open now.
+    pub(super) async fn outlast(&self, deadline: Instant) -> Result<()> {
+        let (tell, told) = oneshot::channel();
+        let inner = Arc::clone(&self.inner);
+        self.inner.spawn(async move {
+            let outlasted = async {
+                let client = inner.connection(deadline).await?;
+                moving::outlast(&client, deadline).await
+            };
+            let _ = tell.send(outlasted.await.map_err(|failure| failure.refusal));
+        })?;
+        told.await.unwrap_or_else(|_| Err(broken_off()))
+    }
+
     /// What the server is, and how it is set up.
     pub(super) fn findings(&self) -> Result<Vec<Finding>> {
         let inner = Arc::clone(&self.inner);
@@ -209,6 +224,24 @@ fn broken_off() -> Refusal {
 }
 
 impl Inner {
+    /// Nothing is connected yet.
+    fn new(address: &Address) -> Result<Arc<Self>> {
+        let servers = Arc::new(Servers::new(address)?);
+        let trusted = watch::Sender::new(None);
+        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
+        let pool = Pool::builder(manager).max_size(address.connections()).build();
+        let pool = pool.map_err(|error| Refusal::internal(&error))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("database")
+            .enable_all()
+            .build()
+            .map_err(|error| Refusal::internal(&error))?;
+        let writing = Arc::new(Semaphore::new((address.connections() * 3).div_ceil(4)));
+        let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
+        Ok(Arc::new(Self { pool, servers, writing, gate, trusted, news, runtime: Some(runtime), damaged }))
+    }
+
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Result<()> {
         let runtime = self.runtime.as_ref().ok_or_else(|| unavailable("the database is closed"))?;
         runtime.spawn(future);
@@ -378,17 +411,21 @@ impl Inner {
         }
     }
 
+    /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
+    async fn first(&self, deadline: Instant) -> Result<Transaction> {
+        let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
+        let client = client.map_err(|error| match error {
+            PoolError::Backend(failure) => failure.refusal,
+            _ => unavailable("the database is closed"),
+        })?;
+        Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
+    }
+
     /// Applies missing migrations, one server at a time.
     async fn bring_up_to_date(self: &Arc<Self>, create: bool) -> Result<()> {
         let deadline = Instant::now() + OPENING;
         let found = {
-            // Past the gate: whoever opens it is told all that is known.
-            let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
-            let client = client.map_err(|error| match error {
-                PoolError::Backend(failure) => failure.refusal,
-                _ => unavailable("the database is closed"),
-            })?;
-            let mut transaction = Transaction::begin(client, Purpose::Read.begin(deadline));
+            let mut transaction = self.first(deadline).await?;
             let found = migration::found(&mut transaction).await;
             roll_back(transaction).await;
             found?

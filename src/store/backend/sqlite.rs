@@ -14,13 +14,14 @@ use rusqlite::{Connection, OpenFlags, types::ValueRef};
 use tokio::sync::watch;
 
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::failure::{failed, unavailable};
+use crate::store::backend::failure::{failed, is_damage, unavailable};
 use crate::store::backend::sqlite::queue::{Queue, lock};
 use crate::store::backend::sqlite::writer::{Files, Held, keep_in_memory, write_for_ever};
 use crate::store::backend::{Dialect, Driver, Finding, Statement, Work};
 use crate::store::cell::{Cell, Row};
+use crate::store::file;
 use crate::store::file::Opened;
-use crate::store::{file, migration};
+use crate::store::migration::{self, Found};
 
 mod changes;
 mod copy;
@@ -104,17 +105,22 @@ impl Transaction {
         statement.execute(rusqlite::params_from_iter(values.iter().map(Bound)))
     }
 
-    fn query(&mut self, sql: &str, values: &[Cell]) -> rusqlite::Result<Vec<Row>> {
+    fn query(&mut self, sql: &str, values: &[Cell], bytes: usize) -> rusqlite::Result<Vec<Row>> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let width = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(values.iter().map(Bound)))?;
         let mut answer = Vec::new();
-        while let Some(row) = rows.next()? {
+        let mut held = 0;
+        while held < bytes
+            && let Some(row) = rows.next()?
+        {
             let mut cells = Vec::with_capacity(width);
             for column in 0..width {
                 cells.push(cell(row.get_ref(column)?)?);
             }
-            answer.push(Row(cells));
+            let row = Row(cells);
+            held = held.saturating_add(row.bytes_held());
+            answer.push(row);
         }
         Ok(answer)
     }
@@ -126,8 +132,30 @@ impl Driver for Transaction {
     }
 
     fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>> {
-        let rows = self.query(sql, values).map_err(|error| failed(&error));
+        let rows = self.query(sql, values, usize::MAX).map_err(|error| failed(&error));
         ready(rows).boxed()
+    }
+
+    fn rows_within<'s>(
+        &'s mut self,
+        sql: &'s str,
+        values: &'s [Cell],
+        bytes: usize,
+    ) -> BoxFuture<'s, Result<Vec<Row>>> {
+        let rows = self.query(sql, values, bytes).map_err(|error| failed(&error));
+        ready(rows).boxed()
+    }
+
+    fn load<'s>(&'s mut self, table: &'s str, columns: &'s [&'s str], rows: &'s [Row]) -> BoxFuture<'s, Result<()>> {
+        let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
+        let sql = format!("insert into {table} ({}) values ({})", columns.join(", "), places.join(", "));
+        let loaded = rows.iter().try_for_each(|row| self.change(&sql, &row.0).map(drop));
+        ready(loaded.map_err(|error| failed(&error))).boxed()
+    }
+
+    fn continue_keys<'s>(&'s mut self, _table: &'s str, _column: &'s str) -> BoxFuture<'s, Result<()>> {
+        // The next key is always behind the greatest one.
+        ready(Ok(())).boxed()
     }
 
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {
@@ -140,7 +168,7 @@ impl Driver for Transaction {
     }
 
     fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>> {
-        let rows = |one: &Statement| self.query(&one.sql, &one.values);
+        let rows = |one: &Statement| self.query(&one.sql, &one.values, usize::MAX);
         let answers = statements.iter().map(rows).collect::<rusqlite::Result<_>>();
         ready(answers.map_err(|error| failed(&error))).boxed()
     }
@@ -370,6 +398,22 @@ fn bare(debug: &str) -> String {
     match inner.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
         Some(bytes) => bytes.split(", ").filter_map(|byte| byte.parse::<u8>().ok()).map(char::from).collect(),
         None => inner.to_owned(),
+    }
+}
+
+/// What is at a path. Opened only to be read, so that nothing is changed.
+pub(super) fn look(path: &Path) -> Result<Found> {
+    let Ok(metadata) = path.metadata() else { return Ok(Found::Nothing) };
+    if metadata.is_file() && metadata.len() == 0 {
+        return Ok(Found::Nothing);
+    }
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let mut transaction = Transaction::new(connection.map_err(|error| failed(&error))?);
+    // Anything but a database of this kind says so at its first page.
+    match transaction.query("select count(*) from sqlite_master", &[], usize::MAX) {
+        Err(error) if is_damage(&error) => Ok(Found::Foreign),
+        Err(error) => Err(failed(&error)),
+        Ok(_) => poll_once(|transaction| Box::pin(migration::look(transaction)), &mut transaction),
     }
 }
 

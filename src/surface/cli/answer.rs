@@ -51,6 +51,12 @@ fn without_secret(text: String) -> String {
         return "error: a word that looks like a secret of HeyAira stands where none belongs; it is not repeated here"
             .to_owned();
     }
+    // The address of a server may hold a password.
+    if text.contains("postgres://") || text.contains("postgresql://") {
+        return "error: the address of a PostgreSQL server stands where none belongs; it is not repeated here, as it may \
+                hold a password"
+            .to_owned();
+    }
     text
 }
 

@@ -7,12 +7,12 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, connections, doctor, flags, maintain, mcp, serve, setup, start};
+use crate::surface::cli::{Session, connections, doctor, flags, maintain, mcp, serve, setup, start, transfer};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 11] = [
+const BY_HAND: [(&str, Run); 12] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -23,6 +23,7 @@ const BY_HAND: [(&str, Run); 11] = [
     ("verify", maintain::verify),
     ("backup", maintain::backup),
     ("restore", maintain::restore),
+    ("move", transfer::run),
     ("completions", maintain::completions),
 ];
 
@@ -152,6 +153,7 @@ fn made_by_hand() -> Vec<Command> {
             .arg(Arg::new("same-instance").long("same-instance").action(ArgAction::SetTrue).help(
                 "Stay the instance that it was, so that profiles go on; else it becomes another one, and old ones are refused",
             )),
+        transfer::command(),
         Command::new("completions")
             .about("Print the completions of a shell")
             .arg(text("shell").help("bash, zsh, fish, elvish or powershell")),

@@ -65,11 +65,10 @@ fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) ->
             findings.push(Finding::ok("durable write", milliseconds(write)));
         }
         // Told beside what may be the reason.
-        Err(refusal) if failed => {
+        Err(refusal) => {
             findings.push(Finding::failed("durable write", refusal.to_string()));
-            return Ok(exit);
+            return Ok(exit.max(refusal.code.exit()));
         }
-        Err(refusal) => return Err(refusal),
     }
     findings.push(pinned(session, service)?);
     Ok(exit)

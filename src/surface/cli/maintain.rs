@@ -81,7 +81,8 @@ pub fn restore(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     }
     let service = session.config.open(true)?;
     let deadline = std::time::Instant::now() + service.deadline;
-    let present = wait(service.store.read(deadline, work(|transaction| Box::pin(project::instance_id(transaction)))))?;
+    let present =
+        wait(service.store.read(deadline, work(|transaction| Box::pin(project::replaceable_instance(transaction)))))?;
     let minted = (!matches.get_flag("same-instance"))
         .then(|| (service.ids.uuid(), project::new_pin_key(service.ids.uuid(), service.ids.uuid())));
     let prepare = work(move |transaction| Box::pin(become_instance(transaction, present, minted.clone())));

@@ -12,6 +12,7 @@ use tokio_postgres::{Error, Statement as Prepared};
 
 use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
+use crate::store::backend::postgres::moving;
 use crate::store::backend::postgres::pool::Client;
 use crate::store::backend::{Dialect, Driver, Statement};
 use crate::store::cell::{Cell, Row};
@@ -145,6 +146,17 @@ impl Transaction {
         })
     }
 
+    /// Sends what waits, then runs what has the connection for itself.
+    async fn alone<T>(&mut self, work: impl AsyncFnOnce(&Client) -> Result<T, Failure>) -> Result<T> {
+        self.send(&[]).await.map_err(|failure| failure.refusal)?;
+        let Some(client) = &self.client else { return Err(Failure::gone().refusal) };
+        let answer = work(client).await.inspect_err(|failure| {
+            self.severity = failure.severity;
+            self.failed = true;
+        });
+        answer.map_err(|failure| failure.refusal)
+    }
+
     /// The same for one statement.
     async fn send_one(&mut self, sql: &str, values: &[Cell]) -> Result<Answer> {
         let mut answers = self.send(&[(&numbered(sql, 0), values)]).await.map_err(|failure| failure.refusal)?;
@@ -201,7 +213,7 @@ enum Ready<'w> {
 }
 
 /// The statement as the database knows it, which takes these values.
-async fn prepared(client: &Client, sql: &str, values: &[Cell]) -> Result<Prepared, Failure> {
+pub(super) async fn prepared(client: &Client, sql: &str, values: &[Cell]) -> Result<Prepared, Failure> {
     let statement = client.prepare_cached(sql).await.map_err(|error| Failure::of_statement(&error))?;
     let places = statement.params();
     let fit = places.len() == values.len() && values.iter().zip(places).all(|(value, place)| value.fits(place));
@@ -217,7 +229,7 @@ async fn answer(client: &Client, statement: &Prepared, values: &[Cell]) -> Resul
     Ok(Answer { rows, count: stream.rows_affected().unwrap_or_default() })
 }
 
-fn read(row: &tokio_postgres::Row) -> Result<Row, Error> {
+pub(super) fn read(row: &tokio_postgres::Row) -> Result<Row, Error> {
     let cells = (0..row.len()).map(|column| row.try_get::<_, Cell>(column));
     cells.collect::<Result<Vec<_>, _>>().map(Row)
 }
@@ -266,6 +278,27 @@ impl Driver for Transaction {
             Ok(answers.into_iter().map(|answer| answer.rows).collect())
         }
         .boxed()
+    }
+
+    fn rows_within<'s>(
+        &'s mut self,
+        sql: &'s str,
+        values: &'s [Cell],
+        bytes: usize,
+    ) -> BoxFuture<'s, Result<Vec<Row>>> {
+        let sql = numbered(sql, 0);
+        async move { self.alone(async |client| moving::rows_within(client, &sql, values, bytes).await).await }.boxed()
+    }
+
+    fn load<'s>(&'s mut self, table: &'s str, columns: &'s [&'s str], rows: &'s [Row]) -> BoxFuture<'s, Result<()>> {
+        async move { self.alone(async |client| moving::load(client, table, columns, rows).await).await }.boxed()
+    }
+
+    fn continue_keys<'s>(&'s mut self, table: &'s str, column: &'s str) -> BoxFuture<'s, Result<()>> {
+        let sql = format!(
+            "select setval(pg_get_serial_sequence(?1, ?2), coalesce((select max({column}) from {table}), 0) + 1, false)"
+        );
+        async move { self.rows(&sql, &[table.into(), column.into()]).await.map(drop) }.boxed()
     }
 
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {
