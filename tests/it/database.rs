@@ -169,7 +169,7 @@ impl TestDatabase {
                 connection.execute_batch("begin immediate").expect("nobody else writes");
                 Begun::File(connection)
             }
-            Kind::Server { address, .. } => begin_on_server(address.clone()),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => begin_on_server(address.clone()),
         }
     }
 
