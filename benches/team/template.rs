@@ -13,8 +13,6 @@ use crate::generator::{GENERATION, Generator};
 pub(crate) struct Template {
     /// Its name.
     pub(crate) name: String,
-    /// How many tasks it has.
-    pub(crate) size: usize,
     /// What calls need to know of it.
     pub(crate) sample: Sample,
 }
@@ -36,7 +34,7 @@ impl Template {
             std::fs::write(&notes, sample.to_json()).expect("notes are written");
         }
         let sample = Sample::from_json(&std::fs::read_to_string(&notes).expect("notes"));
-        Self { name, size, sample }
+        Self { name, sample }
     }
 }
 

@@ -67,6 +67,19 @@ impl TestDatabase {
         Self(Kind::Server { address: beside(server, &name), name })
     }
 
+    /// The same once more, at that path where it is a file. Nobody may have it open.
+    pub fn copy(&self, to: PathBuf) -> Self {
+        match &self.0 {
+            Kind::File(file) => {
+                assert!(self.is_closed(), "what is beside the file is not copied");
+                fs::copy(file, &to).expect("a copy");
+                Self(Kind::File(to))
+            }
+            Kind::Server { name, .. } => Self::on(server().expect("it was there"), name),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: copy it there"),
+        }
+    }
+
     /// What `--database` takes.
     pub fn address(&self) -> &str {
         match &self.0 {

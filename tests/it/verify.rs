@@ -9,7 +9,10 @@ const FAULTS: [(&str, &str); 22] = [
     ("update task_version set content = '{' where version = 2", "cannot be read"),
     ("delete from task_tag", "the tag index differs"),
     ("update task_tag set tag = 'other'", "the tag index differs"),
-    ("insert into task_tag (project_id, tag, task_id) values (1, 'x', zeroblob(16))", "tags belong to no task"),
+    (
+        "insert into task_tag (project_id, tag, task_id) select 1, 'x', instance_id from instance",
+        "tags belong to no task",
+    ),
     ("delete from task_dependency", "the index of dependencies differs"),
     ("delete from receipt", "its receipts differ"),
     ("update receipt set fields = '{'", "its last receipt cannot be read"),
@@ -24,7 +27,7 @@ const FAULTS: [(&str, &str); 22] = [
     ("update memory set kind = 'rumour'", "unknown kind"),
     (
         "insert into token (name, hash, project_id, role, created_by, created_at) \
-         values ('x', zeroblob(32), 99, 'read', 'me', 1)",
+         select 'x', pin_key, 99, 'read', 'me', 1 from instance",
         "tokens belong to no project",
     ),
     ("delete from instance", "instances are missing"),
@@ -69,14 +72,9 @@ fn every_planted_fault_is_noticed() {
     let place = place();
     assert_eq!(place.bare(&["verify"]).code, 0, "{:?}", place.bare(&["verify"]));
     for (number, (fault, words)) in FAULTS.iter().enumerate() {
-        let name = format!("fault-{number}.db");
-        assert_eq!(place.bare(&["backup", &name]).code, 0);
-        let path = place.folder.path().join(&name);
-        let connection = rusqlite::Connection::open(&path).expect("the copy");
-        connection.execute_batch("pragma foreign_keys = off").expect("off");
-        connection.execute_batch(fault).unwrap_or_else(|error| panic!("{fault}: {error}"));
-        drop(connection);
-        let verified = place.bare(&["verify", "--database", &name]);
+        let copy = place.database.copy(place.folder.path().join(format!("fault-{number}.db")));
+        copy.damage(fault);
+        let verified = place.bare(&["verify", "--database", copy.address()]);
         assert_eq!(verified.code, 8, "{fault}: {verified:?}");
         assert!(words.split('|').any(|words| verified.out.contains(words)), "{fault}: {}", verified.out);
     }

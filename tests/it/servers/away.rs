@@ -82,9 +82,16 @@ fn a_call_past_its_deadline_is_refused_and_leaves_nothing_running() {
     let cluster = Cluster::start();
     let store = open(&cluster);
     let session = Session::new(&cluster.url);
-    session.ask("begin; lock table instance in access exclusive mode");
+    session.ask("begin; update instance set resource = resource");
     let began = Instant::now();
-    for refused in [read(&store, Duration::from_millis(300)), write(&store, Duration::from_millis(300))] {
+    let sleeps =
+        || work(|transaction| Box::pin(async { transaction.rows("select pg_sleep(60)", &[]).await.map(drop) }));
+    let within = |milliseconds| Instant::now() + Duration::from_millis(milliseconds);
+    for refused in [
+        wait(store.read(within(300), sleeps())),
+        wait(store.write(within(300), sleeps())),
+        write(&store, Duration::from_millis(300)),
+    ] {
         let refused = refused.expect_err("it is held");
         assert_eq!(refused.code, Code::Unavailable, "{refused}");
         assert!(!refused.details.contains_key("uncertain"), "{refused:?}");
