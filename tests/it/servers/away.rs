@@ -84,7 +84,8 @@ fn a_call_past_its_deadline_is_refused_and_leaves_nothing_running() {
     let session = Session::new(&cluster.url);
     session.ask("begin; update instance set resource = resource");
     let began = Instant::now();
-    let sleeps = || work(|transaction| Box::pin(async { transaction.rows("select pg_sleep(60)", &[]).await.map(drop) }));
+    let sleeps =
+        || work(|transaction| Box::pin(async { transaction.rows("select pg_sleep(60)", &[]).await.map(drop) }));
     let within = |milliseconds| Instant::now() + Duration::from_millis(milliseconds);
     for refused in [
         wait(store.read(within(300), sleeps())),
