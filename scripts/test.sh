@@ -50,8 +50,7 @@ cargo build --locked --all-targets
 target=$(cargo metadata --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 
 step "tests"
-# What needs a server of PostgreSQL is run with one, further down.
-cargo test --locked -- --skip server:: --skip races:: --skip durability:: --skip sizes:: --skip network::
+cargo test --locked -- --skip races:: --skip durability:: --skip sizes:: --skip network::
 
 # These print figures to be read: races, kills, flushes, sizes of what goes over the wire, hostile clients.
 step "tests with figures"
@@ -79,7 +78,7 @@ tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conforma
 
 if [ "$which_tests" = all ]; then
     step "long tests"
-    cargo test --locked -- --ignored --skip server:: --skip chaos::
+    cargo test --locked -- --ignored --skip chaos::
     step "kills of servers and of database nodes"
     cargo test --locked --test it -- --ignored --nocapture --test-threads 1 chaos::
     step "more twins"

@@ -280,7 +280,8 @@ impl Statement {
     }
 }
 
-/// The tasks that match, in order, behind `after`; and how many match in all, as [`total`] has it.
+/// The tasks that match, in order, behind `after`; and how many match in all; more than `TOTAL_EXACT` of them
+/// are not always counted to the end.
 pub async fn page(
     transaction: &mut Transaction,
     project_id: i64,
@@ -290,8 +291,16 @@ pub async fn page(
     limit: i64,
 ) -> Result<(Vec<Short>, i64)> {
     if filter.looks_at_rows() || filter.query.is_some() || filter.tag.is_some() {
-        let found = found(transaction, project_id, filter, sort, after, limit).await?;
-        return Ok((found, total(transaction, project_id, filter).await?));
+        let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
+            return Ok((Vec::new(), 0));
+        };
+        let found = found(transaction, project_id, filter, &ways, sort, after, limit).await?;
+        let total = match i64::try_from(found.len()) {
+            // A first page that is not full is all there is.
+            Ok(count) if after.is_none() && count < limit => count,
+            _ => total(transaction, project_id, filter, &ways).await?,
+        };
+        return Ok((found, total));
     }
     let ways = Ways { search: None, words: Share::All, tag: Share::All };
     let statement = Statement::of(project_id, filter, &ways, false);
@@ -304,21 +313,19 @@ async fn found(
     transaction: &mut Transaction,
     project_id: i64,
     filter: &Filter,
+    ways: &Ways,
     sort: Sort,
     after: Option<&Position>,
     limit: i64,
 ) -> Result<Vec<Short>> {
-    let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
-        return Ok(Vec::new());
-    };
     if let (Some(search), Share::Many) = (&ways.search, ways.words) {
-        let statement = Statement::of(project_id, filter, &ways, false);
+        let statement = Statement::of(project_id, filter, ways, false);
         let page = Page { statement, sort, after, limit };
         if let Some(found) = walk(transaction, page, search.query()).await? {
             return Ok(found);
         }
     }
-    let mut statement = Statement::of(project_id, filter, &ways, ways.search.is_some());
+    let mut statement = Statement::of(project_id, filter, ways, ways.search.is_some());
     if let Some(search) = &ways.search {
         statement.meet(search.condition(statement.next_place()));
     }
@@ -405,28 +412,17 @@ fn texts(row: &mut Row, task: &Short) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// How many tasks match; more than `TOTAL_EXACT` of them are not always counted to the end.
-async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<i64> {
-    if !filter.looks_at_rows() {
-        match (&filter.query, &filter.tag) {
-            (None, None) => return transaction.ask(counted(project_id, filter)).await,
-            (None, Some(tag)) if filter.is_of_any_status() => return tagged(transaction, project_id, tag).await,
-            (Some(query), None) if filter.is_of_any_status() => {
-                return match Query::of(query) {
-                    Some(query) => {
-                        let search = Search::of(transaction, project_id, query).await?;
-                        search.count(transaction, TOTAL_EXACT + 1).await
-                    }
-                    None => Ok(0),
-                };
-            }
+/// How many tasks match a filter by words, by a tag or by what only rows tell; more than `TOTAL_EXACT` of them are not
+/// always counted to the end.
+async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter, ways: &Ways) -> Result<i64> {
+    if !filter.looks_at_rows() && filter.is_of_any_status() {
+        match (&ways.search, &filter.tag) {
+            (None, Some(tag)) => return tagged(transaction, project_id, tag).await,
+            (Some(search), None) => return search.count(transaction, TOTAL_EXACT + 1).await,
             _ => {}
         }
     }
-    let Some(ways) = Ways::of(transaction, project_id, filter).await? else {
-        return Ok(0);
-    };
-    let statement = Statement::of(project_id, filter, &ways, ways.search.is_some() && ways.words == Share::Few);
+    let statement = Statement::of(project_id, filter, ways, ways.search.is_some() && ways.words == Share::Few);
     let Some(search) = &ways.search else {
         return statement.count(transaction, "task t").await;
     };
@@ -435,7 +431,7 @@ async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter) 
         let found = walk(transaction, page, search.query()).await?;
         return Ok(found.map_or(0, |found| i64::try_from(found.len()).unwrap_or(i64::MAX)));
     }
-    let mut statement = Statement::of(project_id, filter, &ways, true);
+    let mut statement = Statement::of(project_id, filter, ways, true);
     let (from, condition) = search.stream(statement.next_place());
     statement.meet(condition);
     statement.count(transaction, from).await

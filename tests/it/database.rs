@@ -76,6 +76,7 @@ impl TestDatabase {
                 Self(Kind::File(to))
             }
             Kind::Server { name, .. } => Self::on(server().expect("it was there"), name),
+            Kind::Elsewhere(_) => panic!("the server is the test's own: copy it there"),
         }
     }
 
@@ -181,7 +182,7 @@ impl TestDatabase {
                 connection.execute_batch("begin immediate").expect("nobody else writes");
                 Begun::File(connection)
             }
-            Kind::Server { address, .. } => begin_on_server(address.clone()),
+            Kind::Server { address, .. } | Kind::Elsewhere(address) => begin_on_server(address.clone()),
         }
     }
 

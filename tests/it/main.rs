@@ -36,7 +36,6 @@ mod resume;
 mod retry;
 mod schema;
 mod search;
-mod server;
 mod servers;
 mod side_by_side;
 mod sizes;

@@ -6,3 +6,4 @@ mod beside;
 mod cluster;
 mod doctor;
 mod encryption;
+mod uncertain;

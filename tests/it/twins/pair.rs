@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use heyaira::domain::task::Task;
 use heyaira::error::{Code, Result};
 use heyaira::store::backend::{Work, work};
 use heyaira::store::{task, verify, version};
@@ -171,7 +172,8 @@ async fn batch(side: &Side, after: Uuid) -> Vec<(Uuid, i64)> {
 async fn everything(side: &Side, (task_id, project_id): (Uuid, i64)) -> String {
     let found = work(move |transaction| {
         Box::pin(async move {
-            let task = task::get(transaction, project_id, task_id).await?;
+            // Its key is the database's own: whether that of a removed row is given again is not ours to say.
+            let task = task::get(transaction, project_id, task_id).await?.map(|task| Task { task_key: 0, ..task });
             let history = version::after(transaction, task_id, 0, i64::MAX).await?;
             let problems = verify::task_problems(transaction, project_id, task_id).await?;
             Ok((problems, format!("{task:?} {history:?}")))

@@ -27,7 +27,7 @@ pub(super) type Connected = (Client, Connection<Socket, Stream>);
 
 /// The servers of one address.
 pub(super) struct Servers {
-    servers: Vec<Server>,
+    all: Vec<Server>,
     /// The one that took the last connection, which is tried first: one that is gone may answer nothing at all.
     last: AtomicUsize,
     patience: Duration,
@@ -48,16 +48,16 @@ impl Servers {
             let tls = tls::connector(one.encryption, address.authorities())?;
             servers.push(Server { name: one.name, config: one.config, tls });
         }
-        Ok(Self { servers, last: AtomicUsize::new(0), patience: address.patience() })
+        Ok(Self { all: servers, last: AtomicUsize::new(0), patience: address.patience() })
     }
 
     /// A connection to the first of them that takes it.
     pub(super) async fn connect(&self) -> Result<Connected, Failure> {
-        let count = self.servers.len();
+        let count = self.all.len();
         let first = self.last.load(Ordering::Relaxed);
         let mut refused = Vec::with_capacity(count);
         for number in (first..first + count).map(|number| number % count) {
-            let server = &self.servers[number];
+            let server = &self.all[number];
             match tokio::time::timeout(self.patience, server.config.connect(server.tls.clone())).await {
                 Ok(Ok(connected)) => {
                     let any = server.config.get_load_balance_hosts() == LoadBalanceHosts::Random;

@@ -9,6 +9,7 @@ use std::thread;
 use serde_json::Value;
 
 use crate::program::{Answer, Place};
+use crate::servers::cluster::Cluster;
 
 /// The end of the message that commits, as the driver sends it.
 const COMMIT: &[u8] = b"; commit\0";
@@ -32,8 +33,7 @@ struct Way {
 
 impl Way {
     fn to(database: &str) -> Self {
-        let (scheme, rest) =
-            database.split_once("://").expect("a database on a server, as tests/postgres/run.sh gives");
+        let (scheme, rest) = database.split_once("://").expect("a URL");
         let (user, rest) = rest.split_once('@').expect("a user");
         let (server, name) = rest.split_once('/').expect("a name");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -81,8 +81,7 @@ fn carry((mut from, mut to): (TcpStream, TcpStream), mark: &[u8], when: Break, b
 }
 
 /// An update of a new task over a connection that breaks; the answer, and how the task stands then.
-fn update_that_breaks(when: Break, key: Option<&str>) -> (Answer, Value) {
-    let place = Place::new();
+fn update_that_breaks(place: &Place, when: Break, key: Option<&str>) -> (Answer, Value) {
     let way = Way::to(place.database.address());
     let task = place.task("Import bank statements");
     let mut command = place.command();
@@ -103,8 +102,10 @@ fn versions(history: &Value) -> usize {
 
 #[test]
 fn a_write_without_a_key_says_that_it_is_uncertain_and_how_to_find_out() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
     for (when, written) in [(Break::Before, 1), (Break::After, 2)] {
-        let (answer, history) = update_that_breaks(when, None);
+        let (answer, history) = update_that_breaks(&place, when, None);
         assert_eq!(answer.code, 7, "{answer:?}");
         let error = &answer.json()["error"];
         assert_eq!(error["code"], "unavailable", "{error}");
@@ -119,8 +120,10 @@ fn a_write_without_a_key_says_that_it_is_uncertain_and_how_to_find_out() {
 
 #[test]
 fn a_write_with_a_key_is_found_out_about_and_happens_once() {
-    for when in [Break::Before, Break::After] {
-        let (answer, history) = update_that_breaks(when, Some("half-way-1"));
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    for (when, key) in [(Break::Before, "before-1"), (Break::After, "after-1")] {
+        let (answer, history) = update_that_breaks(&place, when, Some(key));
         assert_eq!(answer.code, 0, "{answer:?}");
         let told = answer.json();
         assert_eq!(told["version"], 2, "{told}");
