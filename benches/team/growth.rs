@@ -100,7 +100,7 @@ fn reads(template: &Template) -> Vec<(&'static str, Vec<Asked>)> {
     let ids = || sample.ids.iter().take(200);
     let resumed = |line: &String| Asked::reading("continuity_context", json!({"handoff": line}));
     let history =
-        |since: i64| move |id: &uuid::Uuid| Asked::reading("task_get", json!({"task_id": id, "since": since}));
+        |since: i64| move |id: &uuid::Uuid| Asked::reading("task_get", json!({"task_id": id, "since_version": since}));
     let past = |id: &uuid::Uuid| Asked::reading("task_get", json!({"task_id": id, "version": 5}));
     vec![
         ("task_get", ids().map(|id| Asked::reading("task_get", json!({"task_id": id}))).collect()),

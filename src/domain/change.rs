@@ -59,12 +59,20 @@ pub struct Change {
     pub replace: bool,
 }
 
+impl Change {
+    /// True if it may make a task done, or change what a done one must meet: only then a result is looked for.
+    pub fn asks_done(&self) -> bool {
+        self.status == Some(Status::Done) || self.completion_criteria.is_some() || self.required_reviews.is_some()
+    }
+}
+
 /// What the rules need to know beside the task itself.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// True if a result memory of this task is newer than its last reopening.
+    /// True if a result memory of this task is newer than its last reopening; looked at if the change
+    /// [asks](Change::asks_done) for it.
     pub result_kept: bool,
-    /// This session's last receipt since the task's last takeover.
+    /// This session's last receipt since the task's last takeover; looked at if the change brings one.
     pub previous_receipt: Option<KeptReceipt>,
     /// What the client told.
     pub observed: Observed,
@@ -124,9 +132,7 @@ impl Task {
             owner: change.owner.is_some(),
         };
         let has_result = change.has_result;
-        let asks_done = change.status == Some(Status::Done)
-            || change.completion_criteria.is_some()
-            || change.required_reviews.is_some();
+        let asks_done = change.asks_done();
         after.content.take(change);
         if let Some(owner) = &takeover {
             after.mark_takeover(owner, now);

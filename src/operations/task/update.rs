@@ -119,7 +119,7 @@ impl Operation for TaskUpdate {
         let result = self.result.clone().filter(|result| !result.trim().is_empty());
         let change = self.into_change(context, &before).await?;
         let touched = touched_fields(&change);
-        let facts = facts(context, &before, given.as_deref().or(observed.as_deref())).await?;
+        let facts = facts(context, &before, &change, given.as_deref().or(observed.as_deref())).await?;
         let changed = before.apply(change, &actor, &facts, context.now)?;
         if !changed.took_over && touched.contains(&"handoff_completed") {
             check_length("handoff_completed", &changed.task.content.handoff_completed)?;
@@ -207,15 +207,19 @@ fn touched_fields(change: &Change) -> Vec<&'static str> {
     touched.into_iter().filter(|(_, touched)| *touched).map(|(name, _)| name).collect()
 }
 
-async fn facts(context: &mut Context<'_>, before: &Task, session_ref: Option<&str>) -> Result<Facts> {
+/// What the rules need to know for this change, and no more: most changes need nothing.
+async fn facts(context: &mut Context<'_>, before: &Task, change: &Change, session_ref: Option<&str>) -> Result<Facts> {
     let marks = &before.marks;
-    let result = store::memory::has_result(before.task_id, marks.reopened_version);
-    let (result_kept, previous_receipt) = match session_ref {
-        Some(session_ref) => {
-            let last = store::version::last_receipt_of(before.task_id, session_ref, marks.takeover_version);
-            context.transaction.ask_both(result, last).await?
-        }
-        None => (context.transaction.ask(result).await?, None),
+    let result = change.asks_done().then(|| store::memory::has_result(before.task_id, marks.reopened_version));
+    let session_ref = session_ref.filter(|_| change.work_receipt.is_some());
+    let last = session_ref
+        .map(|session_ref| store::version::last_receipt_of(before.task_id, session_ref, marks.takeover_version));
+    let transaction = &mut context.transaction;
+    let (result_kept, previous_receipt) = match (result, last) {
+        (Some(result), Some(last)) => transaction.ask_both(result, last).await?,
+        (Some(result), None) => (transaction.ask(result).await?, None),
+        (None, Some(last)) => (false, transaction.ask(last).await?),
+        (None, None) => (false, None),
     };
     Ok(Facts { result_kept, previous_receipt, observed: Observed::clone(context.observed) })
 }

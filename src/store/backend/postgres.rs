@@ -1,8 +1,8 @@
 //! A `PostgreSQL` database: a pool of connections, one transaction for each call. Must never hold SQL about a noun, never
 //! keep anything that another server on the same database would need, and never answer a write before its commit.
 //!
-//! It has a runtime of its own: a call that is dropped goes on to its end there, and the connections live whatever runs
-//! the callers.
+//! A call is a task of its own, so that one whose caller is gone goes on to its end. It runs on the caller's runtime where
+//! that has several threads, else on the store's own, which also looks after what outlives calls.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
