@@ -73,9 +73,9 @@ impl Growth {
                 clients.push(Client::connect(side.address.socket).await);
             }
             for turn in 0..count {
-                for read in 0..self.sides[0].reads.len() {
-                    for (side, client) in clients.iter_mut().enumerate() {
-                        times[side][read].push(self.sides[side].ask(client, read, turn).await);
+                for (number, _) in self.sides[0].reads.iter().enumerate() {
+                    for ((side, client), times) in self.sides.iter().zip(&mut clients).zip(&mut times) {
+                        times[number].push(side.ask(client, number, turn).await);
                     }
                 }
             }
