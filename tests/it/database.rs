@@ -169,7 +169,7 @@ impl TestDatabase {
                 damaged.unwrap_or_else(|error| panic!("{sql}: {error}"));
             }
             Kind::Server { address, .. } | Kind::Elsewhere(address) => {
-                run(address, &format!("set session_replication_role = replica; {sql}"))
+                run(address, &format!("set session_replication_role = replica; {sql}"));
             }
         }
     }
@@ -316,7 +316,9 @@ fn schema() -> String {
         fs::read_dir(folder).expect("migrations").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     let mut digest = Sha256::new();
-    files.iter().for_each(|file| digest.update(fs::read(file).expect("a migration")));
+    for file in &files {
+        digest.update(fs::read(file).expect("a migration"));
+    }
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 

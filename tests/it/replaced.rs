@@ -159,7 +159,7 @@ fn without_its_log_a_server_refuses_and_takes_nothing_from_others() {
         assert!(refused.starts_with("unavailable: ") && refused.contains("heyaira.db-wal, which"), "{refused}");
     }
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database.file()), ["one", "three", "two"]);
+    assert_eq!(titles(&place, place.database.file()), ["one", "three", "two"]);
     is_sound(&place);
     let rescued = kept(&place, ".rescued-");
     assert_eq!(rescued.len(), 1, "{rescued:?}");
@@ -178,7 +178,7 @@ fn without_the_index_of_its_log_a_server_overwrites_nothing() {
     let refused = server.call("task_create", task("after")).expect_err("it would be written over the others");
     assert!(refused.starts_with("unavailable: ") && refused.contains("heyaira.db-shm, which"), "{refused}");
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database.file()), ["before", "one", "three", "two"]);
+    assert_eq!(titles(&place, place.database.file()), ["before", "one", "three", "two"]);
     is_sound(&place);
 }
 
@@ -197,7 +197,7 @@ fn a_server_that_ends_without_its_log_takes_nothing_from_others() {
     }
     place.task("one");
     assert_eq!(served.end(), Some(0));
-    assert_eq!(titles(&place, &place.database.file()), ["one"]);
+    assert_eq!(titles(&place, place.database.file()), ["one"]);
     assert_eq!(titles(&place, &kept(&place, ".rescued-")[0]), ["before"]);
     is_sound(&place);
 }
@@ -212,7 +212,7 @@ fn a_lost_log_that_nobody_replaced_is_still_moved_into_the_database() {
     }
     server.call("task_create", task("after")).expect_err("nobody would read it");
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database.file()), ["before"]);
+    assert_eq!(titles(&place, place.database.file()), ["before"]);
     is_sound(&place);
 }
 
@@ -224,7 +224,7 @@ fn refused_until_moved_away(place: &Place) {
         assert!(refused.err.contains("heyaira.db-wal and ") && refused.err.contains("heyaira restore"), "{refused:?}");
     }
     move_log_away(place);
-    assert_eq!(titles(place, &place.database.file()), ["early"]);
+    assert_eq!(titles(place, place.database.file()), ["early"]);
     place.task("new");
     is_sound(place);
 }
@@ -281,10 +281,10 @@ fn a_restored_backup_is_seen_by_running_servers_and_what_was_there_is_kept() {
     assert_eq!(restored.code, 0, "{restored:?}");
     assert_eq!(server.call("task_list", json!({})).expect("read")["total"], 1);
     server.call("task_create", task("new")).expect("the same instance");
-    assert_eq!(titles(&place, &place.database.file()), ["early", "new"]);
+    assert_eq!(titles(&place, place.database.file()), ["early", "new"]);
     is_sound(&place);
     assert_eq!(server.end(), Some(0));
-    assert_eq!(titles(&place, &place.database.file()), ["early", "new"]);
+    assert_eq!(titles(&place, place.database.file()), ["early", "new"]);
     assert_eq!(titles(&place, Path::new(restored.json()["kept"].as_str().expect("a path"))), ["early", "late"]);
     assert_eq!(kept(&place, ".restoring-"), Vec::<PathBuf>::new());
     is_sound(&place);
@@ -318,7 +318,7 @@ fn what_is_no_backup_of_this_instance_changes_nothing() {
             assert_eq!(refused.code, code, "{words:?}: {refused:?}");
         }
     }
-    assert_eq!(titles(&place, &place.database.file()), ["mine"]);
+    assert_eq!(titles(&place, place.database.file()), ["mine"]);
     assert_eq!(kept(&place, ".restoring-"), Vec::<PathBuf>::new());
     let elsewhere = place.folder.path().join("new").join("moved.db");
     let restored =

@@ -199,12 +199,12 @@ fn a_database_that_is_set_up_later_is_found_by_the_next_call() {
     let place = Place::new();
     let file = place.database.file();
     let away = file.with_extension("away");
-    std::fs::rename(&file, &away).expect("a database");
+    std::fs::rename(file, &away).expect("a database");
     let mut process = Process::start(&place);
     process.shake_hands();
     let refusal = outcome(&process.ask(&call(1, "server_identity", &json!({})))).expect_err("no database");
     assert!(refusal.starts_with("unavailable: "), "{refusal}");
-    std::fs::rename(&away, &file).expect("a database");
+    std::fs::rename(&away, file).expect("a database");
     let identity = outcome(&process.ask(&call(2, "server_identity", &json!({})))).expect("an identity");
     assert_eq!(identity["project"], json!("ledger"));
     let since = Instant::now();

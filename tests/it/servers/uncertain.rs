@@ -66,7 +66,7 @@ impl Way {
 
 /// Carries what comes until one end is closed, or the mark is met and the connection is to break there.
 fn carry((mut from, mut to): (TcpStream, TcpStream), mark: &[u8], when: Break, breaks: &Mutex<Option<Break>>) {
-    let mut chunk = [0; 65_536];
+    let mut chunk = [0; 8_192];
     while let Ok(count @ 1..) = from.read(&mut chunk) {
         let meets = chunk[..count].windows(mark.len()).any(|window| window == mark);
         if meets && breaks.lock().expect("free").take_if(|next| *next == when).is_some() {
