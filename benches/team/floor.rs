@@ -19,7 +19,7 @@ pub(crate) struct Script {
 
 /// What one client of pgbench does first: it takes a task of its own.
 const FIRST: &str = "\\if :known = 0
-select task_id::text as id, version as v from task where is_open = 1 order by task_key offset :client_id limit 1 \\gset
+select task_id::text as id, version as v from task order by task_key offset :client_id limit 1 \\gset
 \\set known 1
 \\endif
 \\set w :v + 1
@@ -73,7 +73,8 @@ impl Script {
         let told = said(command.arg(cluster.url(database)).output().expect("pgbench runs"));
         let _ = std::fs::remove_file(&file);
         let rate = told.lines().find_map(|line| line.strip_prefix("tps = ")?.split_whitespace().next()?.parse().ok());
-        rate.unwrap_or_else(|| panic!("no rate: {told}"))
+        // None is told when the clients were still connecting at the end.
+        rate.unwrap_or_default()
     }
 }
 
