@@ -7,7 +7,7 @@ create table instance (
     pin_key blob not null,
     created_at integer not null,
     -- here: in use. leaving: read-only, and being moved. moved: read-only for ever. arriving: in use by a move alone.
-    state text not null default 'here' check (state in ('here', 'leaving', 'moved', 'arriving')),
+    state text not null check (state in ('here', 'leaving', 'moved', 'arriving')),
     -- Equal in the two databases of a move; each names the other one, without a password.
     move_id blob,
     move_run blob,

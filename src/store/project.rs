@@ -95,8 +95,8 @@ fn project(mut row: Row, first: usize) -> Result<Project> {
 
 /// Writes the instance's row; does nothing if there is one.
 pub async fn create_instance(transaction: &mut Transaction, instance: &Instance, now: Timestamp) -> Result<bool> {
-    let sql = "insert into instance (only_row, instance_id, resource, pin_key, created_at) \
-        select 1, ?1, ?2, ?3, ?4 where not exists (select 1 from instance)";
+    let sql = "insert into instance (only_row, instance_id, resource, pin_key, created_at, state) \
+        select 1, ?1, ?2, ?3, ?4, 'here' where not exists (select 1 from instance)";
     let key = crate::store::cell::Cell::Bytes(instance.pin_key.clone());
     let values = [instance.id.into(), instance.resource.as_str().into(), key, now.0.into()];
     Ok(transaction.execute(sql, &values).await? == 1)

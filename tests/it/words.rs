@@ -255,7 +255,7 @@ fn odd_texts_are_found_alike_everywhere() {
     let (known, clients) = (Words::of(&tasks), houses.each_ref().map(|house| house.client("maria")));
     let mut matched = BTreeMap::<usize, usize>::new();
     for number in 0..500 {
-        let query = if number < ODD.len() { ODD[number].replace('\0', " ") } else { dice.query(&tasks) };
+        let query = ODD.get(number).map_or_else(|| dice.query(&tasks), |odd| odd.replace('\0', " "));
         if !is_asked(&query) {
             continue;
         }
@@ -303,9 +303,13 @@ fn a_task_with_more_words_than_an_index_takes_is_found_like_any_other() {
         task(3, "and nothing", "of it", ""),
     ];
     // One by one: a database does not wait for ever for the rest of a transaction.
-    tasks.iter().for_each(|task| fill(&houses, std::slice::from_ref(task)));
+    for task in &tasks {
+        fill(&houses, std::slice::from_ref(task));
+    }
     // Another project has none of it.
-    houses.iter().for_each(|house| house.add_project("other"));
+    for house in &houses {
+        house.add_project("other");
+    }
     let clients = houses.each_ref().map(|house| house.client("maria"));
     let known = Words::of(&tasks);
     let strangers = houses.each_ref().map(|house| house.client_in("other", "maria"));
@@ -379,10 +383,10 @@ fn frequent_and_rare_words_are_found_alike_in_a_large_project() {
     let mut dice = Dice(SEED + 2);
     let mut task = |number: usize| {
         let mut title = vec!["everywhere".to_owned(), format!("number{number}")];
-        title.extend((number % 2 == 0).then(|| "half-way import".to_owned()));
+        title.extend(number.is_multiple_of(2).then(|| "half-way import".to_owned()));
         title.extend((number % 2 == 1).then(|| "half the way, imported 会議".to_owned()));
-        title.extend((number % 7 == 0).then(|| "seventh 会社 議会".to_owned()));
-        title.extend((number % 97 == 0).then(|| "seldom".to_owned()));
+        title.extend(number.is_multiple_of(7).then(|| "seventh 会社 議会".to_owned()));
+        title.extend(number.is_multiple_of(97).then(|| "seldom".to_owned()));
         title.extend((number % 1_999 == 5).then(|| "quokka".to_owned()));
         let at = dice.below(title.len());
         title.rotate_left(at);

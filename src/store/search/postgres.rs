@@ -184,7 +184,9 @@ impl Known {
         sample: usize,
         most: i64,
     ) -> Result<i64> {
-        let Condition { sql, mut values } = self.keys("task_words", project_id, query, sample, 1);
+        // Without a column the rows themselves need not be read where the database knows that everyone sees them.
+        let asked = Within { key: "1", index: "task_words" };
+        let Condition { sql, mut values } = self.matching(asked, project_id, query, sample, 1);
         values.push(most.into());
         let sql = format!("select count(*) from ({sql} limit ?{}) found", values.len());
         let row = transaction.row(&sql, &values).await?;
@@ -192,18 +194,20 @@ impl Known {
     }
 
     pub(super) fn condition(&self, within: Within, project_id: i64, query: &Query, place: usize) -> Condition {
-        let Condition { sql, values } = self.keys(within.index, project_id, query, 0, place);
+        let asked = Within { key: "w.rowid", index: within.index };
+        let Condition { sql, values } = self.matching(asked, project_id, query, 0, place);
         Condition { sql: format!("{} in ({sql})", within.key), values }
     }
 
-    /// The query that gives the keys of what matches, each once.
-    fn keys(&self, index: &str, project_id: i64, query: &Query, sample: usize, place: usize) -> Condition {
+    /// The query that gives the key of what matches, each once.
+    fn matching(&self, asked: Within, project_id: i64, query: &Query, sample: usize, place: usize) -> Condition {
+        let Within { key, index } = asked;
         let phrases = || query.phrases.iter().enumerate();
         let sought = phrases().filter(|(number, _)| !self.left.contains(number));
         let expressions: Vec<String> =
             sought.map(|(_, phrase)| expression(project_id, phrase, &SAMPLES[sample])).collect();
         let mut values: Vec<Cell> = vec![expressions.join(" & ").into()];
-        let mut sql = format!("select w.rowid from {index} w where {}", has_terms(place));
+        let mut sql = format!("select {key} from {index} w where {}", has_terms(place));
         let read = patterns(
             phrases().filter(|(number, one)| self.left.contains(number) || needs_text(one)).map(|(_, phrase)| phrase),
         );
@@ -213,12 +217,8 @@ impl Known {
         }
         if sample == 0 {
             let at = place + values.len();
-            let _ = write!(
-                sql,
-                " union all select w.rowid from {index} w where {} and {}",
-                has_terms(at),
-                has_texts(at + 1)
-            );
+            let _ =
+                write!(sql, " union all select {key} from {index} w where {} and {}", has_terms(at), has_texts(at + 1));
             values.extend([oversized(project_id), patterns(query.phrases.iter()).into()]);
         }
         Condition { sql, values }
@@ -259,7 +259,8 @@ pub(super) async fn finds(
     query: &Query,
     task_id: Uuid,
 ) -> Result<bool> {
-    let Condition { sql, mut values } = Known::default().keys("task_words", project_id, query, 0, 1);
+    let asked = Within { key: "w.rowid", index: "task_words" };
+    let Condition { sql, mut values } = Known::default().matching(asked, project_id, query, 0, 1);
     values.push(task_id.into());
     let sql = format!(
         "select 1 from ({sql}) found where found.rowid = (select task_key from task where task_id = ?{})",

@@ -250,6 +250,7 @@ impl<'r> Client<'r> {
 
     /// Sends the same call with the same key until it is known what became of it.
     fn resolve_by_key(&mut self, tool: &str, arguments: &Value) -> Outcome {
+        self.log.count("uncertain writes, resolved by key");
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
             self.pause();
@@ -276,6 +277,7 @@ impl<'r> Client<'r> {
 
     /// Reads until it is known which write made the version that this one would have made.
     fn resolve_by_reading(&mut self, title: &str, id: &str, expected: i64, mark: &str) -> Outcome {
+        self.log.count("uncertain writes, resolved by reading");
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
             self.pause();
@@ -297,6 +299,7 @@ impl<'r> Client<'r> {
 
     /// Looks for a task by its title, which is its mark.
     fn resolve_by_listing(&mut self, mark: &str) -> Outcome {
+        self.log.count("uncertain writes, resolved by reading");
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
             self.pause();
@@ -322,10 +325,10 @@ impl<'r> Client<'r> {
             self.turn = (self.turn + 1) % self.wires.len();
             match self.wires[self.turn].call(tool, token, &body) {
                 Told::Unsent => self.log.count("no connection, moved on"),
-                Told::Broken => return self.doubt(tool, "uncertain: connection broke"),
+                Told::Broken => return self.doubt(tool, "uncertain calls: connection broke"),
                 Told::Silent => {
                     self.unexpected(format!("{tool}: no answer in time"));
-                    return self.doubt(tool, "uncertain: no answer in time");
+                    return self.doubt(tool, "uncertain calls: no answer in time");
                 }
                 Told::Answer(200, _, answer) => return Reply::Done(answer),
                 Told::Answer(status, retry_after, answer) => return self.refused(tool, status, retry_after, &answer),
@@ -357,7 +360,7 @@ impl<'r> Client<'r> {
                 let sort = if is_uncertain { "unavailable, uncertain" } else { "unavailable" };
                 self.log.samples.entry(sort).or_insert_with(|| answer.to_string());
                 if is_uncertain {
-                    return self.doubt(tool, "uncertain: the server said so");
+                    return self.doubt(tool, "uncertain calls: the server said so");
                 }
                 self.log.count("refused: unavailable");
                 self.pause();
@@ -366,7 +369,7 @@ impl<'r> Client<'r> {
             _ => {
                 self.unexpected(format!("{tool}: {status} {answer}"));
                 self.pause();
-                self.doubt(tool, "uncertain: an answer that should not be")
+                self.doubt(tool, "uncertain calls: an answer that should not be")
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::dice::Dice;
 use crate::linearizable::Moment;
 
 /// Between the kills of servers.
-const SERVER_LIVES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(1_500));
+const SERVER_LIVES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(3));
 /// How long a killed server stays away.
 const SERVER_AWAY: (Duration, Duration) = (Duration::ZERO, Duration::from_millis(800));
 /// How long a primary lives with its synchronous standby.

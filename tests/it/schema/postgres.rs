@@ -24,7 +24,7 @@ const QUERIES: [&str; 5] = [
               when a.atttypid in ('bytea'::regtype, 'uuid'::regtype) then 'bytes'
               else format_type(a.atttypid, a.atttypmod) end),
         (case when a.attnotnull then 'never null' end),
-        (pg_get_expr(d.adbin, d.adrelid) || ' by default'),
+        (replace(pg_get_expr(d.adbin, d.adrelid), '::text', '') || ' by default'),
         (case when a.attidentity = 'd' then 'numbered by the database'
               when a.attidentity <> '' then 'numbered by the database always' end)) told (sentence)
      where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace and told.sentence is not null",

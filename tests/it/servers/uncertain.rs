@@ -12,7 +12,7 @@ use crate::program::{Answer, Place};
 use crate::servers::cluster::Cluster;
 
 /// The end of the message that commits, as the driver sends it.
-const COMMIT: &[u8] = b"; commit\0";
+const COMMIT: &[u8] = b"commit\0";
 /// The server's word that it did.
 const COMMITTED: &[u8] = b"COMMIT\0";
 
