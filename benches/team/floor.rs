@@ -42,6 +42,8 @@ impl Script {
         for (place, value) in sent.values.iter().enumerate().rev() {
             let variable = match value {
                 None => "null".to_owned(),
+                // No variable of pgbench is empty.
+                Some(value) if value.is_empty() => "''".to_owned(),
                 Some(value) if *value == task.to_string() => ":id".to_owned(),
                 Some(value) if *value == VERSION.to_string() => ":v".to_owned(),
                 Some(value) if *value == (VERSION + 1).to_string() => ":w".to_owned(),
