@@ -61,7 +61,7 @@ struct Plan {
     reads: usize,
 }
 
-const FULL: Plan = Plan { tasks: 10_000, sizes: [100, 1_000_000], rounds: 5, turn: Duration::from_secs(2), reads: 400 };
+const FULL: Plan = Plan { tasks: 10_000, sizes: [100, 1_000_000], rounds: 3, turn: Duration::from_secs(3), reads: 400 };
 const QUICK: Plan = Plan { tasks: 100, sizes: [100, 1_000], rounds: 1, turn: Duration::from_secs(1), reads: 20 };
 /// How many versions each task of the small and the large database has.
 const VERSIONS: usize = 10;

@@ -73,7 +73,7 @@ fn percentile(sorted: &[Duration], percent: usize) -> String {
 }
 
 fn shown(ratio: Option<f64>) -> String {
-    ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
+    ratio.filter(|ratio| ratio.is_finite()).map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
