@@ -137,6 +137,10 @@ impl Failure {
             }
             "57014" => Self::overdue(),
             "25006" => Self::lost("the database server takes no writes now"),
+            // How a standby refuses a transaction that may write. What lacks a feature comes from elsewhere.
+            "0A000" if found.routine() == Some("call_bool_check_hook") => {
+                Self::lost("the database server takes no writes now")
+            }
             "57P01" | "57P02" | "57P03" | "57P05" => Self::lost("the database server is stopping or starting"),
             _ if code.starts_with("08") => Self::lost("the database server does not answer"),
             "XX001" | "XX002" => {

@@ -78,6 +78,13 @@ impl Cluster {
         self.start_again();
     }
 
+    /// Makes it a standby, though one that follows nobody: it can be read.
+    pub fn become_standby(&self) {
+        std::fs::write(self.data().join("standby.signal"), "").expect("the file");
+        self.stop();
+        self.start_again();
+    }
+
     /// Stops all its processes where they are.
     pub fn freeze(&self) {
         self.signal(Signal::STOP);
