@@ -78,6 +78,13 @@ impl Cluster {
         self.start_again();
     }
 
+    /// Starts it anew as a standby, of a primary that is gone.
+    pub fn become_standby(&self) {
+        std::fs::write(self.data().join("standby.signal"), "").expect("a file");
+        self.stop();
+        self.start_again();
+    }
+
     /// Stops all its processes where they are.
     pub fn freeze(&self) {
         self.signal(Signal::STOP);

@@ -75,3 +75,15 @@ fn connections_that_nobody_uses_are_let_go() {
     cluster.wait_for(ours, "0");
     assert_eq!(client.api("task_list", &json!({})).status, 200);
 }
+
+#[test]
+fn a_standby_reads_and_says_that_it_takes_no_writes() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    cluster.become_standby();
+    let url = cluster.url_with("target_session_attrs=any");
+    let listed = place.bare(&["task", "list", "--project", "ledger", "--database", &url]);
+    assert_eq!(listed.code, 0, "{listed:?}");
+    let refused = place.bare(&["project", "create", "other", "--database", &url]);
+    assert!(refused.code == 7 && refused.err.contains("takes no writes now"), "{refused:?}");
+}
