@@ -43,6 +43,13 @@ pub async fn found(transaction: &mut Transaction) -> Result<i64> {
     if row.map_or(Ok(0), |row| row.integer(0))? == 0 {
         return Ok(0);
     }
+    if !is_ours(transaction).await? {
+        return Err(Refusal::new(
+            Code::Unavailable,
+            "the database has a table named migration that is another program's",
+            "Name the right database, or an empty one. Nothing was changed.",
+        ));
+    }
     let sql = "select coalesce(max(number), 0), coalesce(max(serves_from), 0) from migration";
     let row = transaction.row(sql, &[]).await?.ok_or_else(|| Refusal::internal(&"max gave no row"))?;
     let (found, serves_from) = (row.integer(0)?, row.integer(1)?);
@@ -75,26 +82,35 @@ pub enum Found {
 
 /// What is in the database. Changes nothing, and takes nothing for granted.
 pub async fn look(transaction: &mut Transaction) -> Result<Found> {
-    let (ours, tables) = match transaction.dialect() {
-        Dialect::Sqlite => (
-            "select count(*) from pragma_table_info('migration') where name in ('number', 'digest', 'serves_from')",
-            "select count(*) from sqlite_master",
-        ),
-        Dialect::Postgres => (
-            "select count(*) from pg_catalog.pg_attribute where attrelid = to_regclass('migration') \
-             and attname in ('number', 'digest', 'serves_from')",
-            "select count(*) from pg_catalog.pg_class where relkind in ('r', 'p', 'v', 'm', 'f') \
-             and relnamespace = to_regnamespace(cast(current_schema() as text))",
-        ),
-    };
-    let row = transaction.row(ours, &[]).await?;
-    if row.map_or(Ok(0), |row| row.integer(0))? == 3 {
+    if is_ours(transaction).await? {
         let row = transaction.row("select coalesce(max(number), 0) from migration", &[]).await?;
         return row.map_or(Ok(0), |row| row.integer(0)).map(Found::Schema);
     }
+    let tables = match transaction.dialect() {
+        Dialect::Sqlite => "select count(*) from sqlite_master",
+        Dialect::Postgres => {
+            "select count(*) from pg_catalog.pg_class where relkind in ('r', 'p', 'v', 'm', 'f') \
+             and relnamespace = to_regnamespace(cast(current_schema() as text))"
+        }
+    };
     let row = transaction.row(tables, &[]).await?;
     let is_empty = row.map_or(Ok(0), |row| row.integer(0))? == 0;
     Ok(if is_empty { Found::Nothing } else { Found::Foreign })
+}
+
+/// True if the table `migration` has our columns.
+async fn is_ours(transaction: &mut Transaction) -> Result<bool> {
+    let sql = match transaction.dialect() {
+        Dialect::Sqlite => {
+            "select count(*) from pragma_table_info('migration') where name in ('number', 'digest', 'serves_from')"
+        }
+        Dialect::Postgres => {
+            "select count(*) from pg_catalog.pg_attribute where attrelid = to_regclass('migration') \
+             and attname in ('number', 'digest', 'serves_from')"
+        }
+    };
+    let row = transaction.row(sql, &[]).await?;
+    Ok(row.map_or(Ok(0), |row| row.integer(0))? == 3)
 }
 
 /// Refuses a database that serves only programs that know a later schema than this one.

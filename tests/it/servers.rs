@@ -6,4 +6,5 @@ mod beside;
 mod cluster;
 mod doctor;
 mod encryption;
+mod shared;
 mod uncertain;

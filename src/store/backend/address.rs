@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::error::Result;
+use crate::error::{Refusal, Result};
 
 mod url;
 
@@ -24,10 +24,17 @@ pub enum Database {
 }
 
 impl Database {
-    /// What a text names: `postgres://` and `postgresql://` a server, everything else a file.
+    /// What a text names: `postgres://` and `postgresql://` a server, everything else a file, but for what only a mistyped
+    /// address of a server looks like. That is refused and not quoted: as a file's name its password would be shown.
     pub fn of(text: &str) -> Result<Self> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return Address::of(text).map(Self::Server);
+        }
+        if is_mistyped_address(text) {
+            return Err(Refusal::argument(
+                "the database looks like the address of a server, but does not begin with postgres:// or postgresql:// in \
+                 small letters, without a space or a quotation mark before it. For a file of such a name write ./ before it",
+            ));
         }
         Ok(Self::File(PathBuf::from(text)))
     }
@@ -57,6 +64,22 @@ impl fmt::Display for Database {
             Self::Server(address) => address.fmt(formatter),
         }
     }
+}
+
+/// True for another scheme, for `postgres:` with a slash missing or too many, and for the `host=… password=…` of `libpq`.
+fn is_mistyped_address(text: &str) -> bool {
+    let text = text.trim_start_matches(|one: char| one.is_whitespace() || "\"'`".contains(one)).to_ascii_lowercase();
+    let (start, rest) = text.split_once('/').unwrap_or((&text, ""));
+    let names_scheme = start.ends_with(':') && start.len() > 1 && rest.starts_with('/');
+    let is_near = ["postgres", "postgresql"]
+        .iter()
+        .any(|name| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(':') || rest.starts_with("//")));
+    let is_list = start.split_whitespace().any(|word| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            ["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service"].contains(&name)
+        })
+    });
+    names_scheme || is_near || is_list
 }
 
 /// How a connection is encrypted.

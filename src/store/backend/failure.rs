@@ -137,9 +137,13 @@ impl Failure {
             }
             "57014" => Self::overdue(),
             "25006" => Self::lost("the database server takes no writes now"),
-            // How a standby refuses a transaction that may write. What lacks a feature comes from elsewhere.
+            // What a standby says to a transaction that is to write.
             "0A000" if found.routine() == Some("call_bool_check_hook") => {
                 Self::lost("the database server takes no writes now")
+            }
+            // What is prepared on the connection is about tables that are others now.
+            "0A000" if found.routine() == Some("RevalidateCachedQuery") => {
+                Self::lost("the tables of the database were changed")
             }
             "57P01" | "57P02" | "57P03" | "57P05" => Self::lost("the database server is stopping or starting"),
             _ if code.starts_with("08") => Self::lost("the database server does not answer"),
@@ -171,6 +175,11 @@ fn lasting_on_server(found: &DbError) -> Refusal {
         "53200" => "the database server has no memory left",
         "42501" => "the database user may not do this",
         "3D000" => "there is no such database on the server",
+        "3F000" => "the search_path of the database user names no schema that is there",
+        "42P07" => {
+            "the database has a table of another program under a name that HeyAira needs: name an empty database"
+        }
+        "22P05" => "the encoding of the database lacks a character of the text: it must be UTF8",
         "28000" | "28P01" => "the database server refuses the user or the password",
         _ => return Refusal::internal(&told(found)),
     };
@@ -237,6 +246,9 @@ fn of_network(error: &tokio_postgres::Error) -> (String, bool) {
             return (of_encryption(error), true);
         }
         let Some(error) = one.downcast_ref::<std::io::Error>() else {
+            if one.to_string() == "password missing" {
+                return ("wants a password, and the URL has none".to_owned(), true);
+            }
             if one.to_string() == "server does not support TLS" {
                 let what = "offers no encryption: switch it on there, or, where nobody else is on the way, add \
                             sslmode=disable to the URL";

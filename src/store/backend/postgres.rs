@@ -41,6 +41,8 @@ pub(super) use value::Unfit;
 const THREADS: usize = 2;
 /// How long the database may stay silent past a deadline, before the connection is taken for lost.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How long a connection is kept that nobody uses.
+const IDLE: Duration = Duration::from_secs(20);
 /// How often a write that met others is run.
 const ATTEMPTS: u32 = 24;
 /// The longest pause before it is run again.
@@ -139,6 +141,7 @@ impl Store {
     pub(super) fn open(address: &Address, create: bool) -> Result<Self> {
         let inner = Inner::new(address)?;
         inner.spawn(changes::tell(Arc::clone(&inner.news), inner.pool.clone()))?;
+        inner.spawn(let_go(Arc::downgrade(&inner)))?;
         let opening = Arc::clone(&inner);
         inner.wait(async move { opening.bring_up_to_date(create).await })??;
         Ok(Self { inner })
@@ -448,6 +451,16 @@ impl Inner {
             })
         });
         self.attempt(Purpose::SetUp, deadline, &mut apply).await.map_err(|failure| failure.refusal)
+    }
+}
+
+/// Closes the connections that nobody used for a while: of many idle agents, each with a process of its own, none keeps
+/// one that another could use.
+async fn let_go(inner: Weak<Inner>) {
+    loop {
+        tokio::time::sleep(IDLE / 4).await;
+        let Some(inner) = inner.upgrade() else { return };
+        inner.pool.retain(|_, metrics| metrics.last_used() < IDLE);
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::domain::text::{grouped, visible};
-use crate::error::{Refusal, Result};
+use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::store::backend::{Database, Store};
 use crate::store::transfer::{self, End, Progress, Report, Side, Stage, Sum, Told};
@@ -188,7 +188,11 @@ fn teller(source: &End) -> Result<Told> {
 
 fn abandon(session: &Session, source: &End, to: Option<&str>, is_gone: bool) -> Result<ExitCode> {
     let bound_for = wait(transfer::bound_for(source))?;
-    let target = if is_gone { None } else { Some(reached(session, to.unwrap_or(&bound_for))?) };
+    let target = match (to, is_gone) {
+        (_, true) => None,
+        (Some(to), false) => Some(reached(session, to)?),
+        (None, false) => Some(reached(session, &bound_for).map_err(ask_for_url)?),
+    };
     let instance = wait(transfer::abandon(source, target.as_ref()))?;
     let told = json!({
         "abandoned": true,
@@ -198,6 +202,16 @@ fn abandon(session: &Session, source: &End, to: Option<&str>, is_gone: bool) -> 
         "next": "Servers on it accept writes again; nothing need be started anew.",
     });
     answer::print(&told, session.json)
+}
+
+/// The source keeps the target's address, without its password and settings: with them it may be reached.
+fn ask_for_url(refusal: Refusal) -> Refusal {
+    match refusal.code {
+        Code::Unavailable => {
+            Refusal { next: format!("Name the whole URL of the target with --to. {}", refusal.next), ..refusal }
+        }
+        _ => refusal,
+    }
 }
 
 /// The target of a move that is given up; refuses if nothing is there, as that may be there again later.

@@ -66,3 +66,27 @@ fn a_database_is_shown_without_its_password() {
         assert!(!format!("{database:?}").contains("sesame"), "{database:?}");
     }
 }
+
+#[test]
+fn a_mistyped_address_is_no_file_and_is_not_quoted() {
+    for text in [
+        "POSTGRES://maria:sesame@host/db",
+        " postgres://maria:sesame@host/db",
+        "\"postgres://maria:sesame@host/db\"",
+        "postgres:/maria:sesame@host/db",
+        "postgres:maria:sesame@host/db",
+        "postgres//maria:sesame@host/db",
+        "postgresql+psycopg://maria:sesame@host/db",
+        "jdbc:postgresql://host/db?user=maria&password=sesame",
+        "host=host user=maria password=sesame dbname=db",
+        "dbname=db password='ses/ame' host=/run/postgresql",
+        "mysql://maria:sesame@host/db",
+    ] {
+        let told = refused(text);
+        assert!(told.contains("does not begin with postgres://") && !told.contains("ses"), "{text}: {told}");
+    }
+    for file in ["heyaira.db", "postgres/heyaira.db", "./a://b", "/data/host=one/heyaira.db", "C:/data/heyaira.db", ""]
+    {
+        assert_eq!(Database::of(file).expect("a file").file(), Some(std::path::Path::new(file)));
+    }
+}

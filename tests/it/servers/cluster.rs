@@ -78,9 +78,9 @@ impl Cluster {
         self.start_again();
     }
 
-    /// Makes it a standby, though one that follows nobody: it can be read.
+    /// Starts it anew as a standby, of a primary that is gone.
     pub fn become_standby(&self) {
-        std::fs::write(self.data().join("standby.signal"), "").expect("the file");
+        std::fs::write(self.data().join("standby.signal"), "").expect("a file");
         self.stop();
         self.start_again();
     }

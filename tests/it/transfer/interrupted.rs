@@ -102,6 +102,10 @@ fn an_abandoned_move_leaves_the_source_in_use_and_the_target_empty() {
     assert_eq!(refused.code, 7, "{refused:?}");
     let elsewhere = scene.run(&["--abandon", "--to", "elsewhere.db"]);
     assert_eq!(elsewhere.code, 2, "{elsewhere:?}");
+    if scene.target.is_on_a_server() {
+        let unnamed = scene.run(&["--abandon"]);
+        assert!(unnamed.code == 7 && unnamed.out.contains("with --to"), "its password is not kept: {unnamed:?}");
+    }
     let told = scene.run(&["--abandon", "--to", scene.target.address()]);
     assert_eq!((told.code, &told.json()["abandoned"]), (0, &json!(true)), "{told:?}");
     assert_eq!(state(&scene.target), "empty");

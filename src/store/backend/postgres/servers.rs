@@ -15,9 +15,10 @@ use crate::store::backend::failure::{Failure, Unreached};
 use crate::store::backend::postgres::tls;
 
 /// What a new connection is told first. Transactions are short: one that is idle has lost its process or its host, and
-/// must not hold rows for long. No statement runs much longer than a call may take. A server that acknowledges before the
-/// disk has it is asked not to. Statements are short, and not worth compiling.
-const PREPARE: &str = "set idle_in_transaction_session_timeout = '10s'; set statement_timeout = '40s'; set jit = off; \
+/// must not hold rows for long. No statement runs much longer than a call may take, and none gives up a lock before that.
+/// A server that acknowledges before the disk has it is asked not to. Statements are short, and not worth compiling.
+const PREPARE: &str = "set idle_in_transaction_session_timeout = '10s'; set statement_timeout = '40s'; \
+    set lock_timeout = 0; set jit = off; \
     select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'";
 
 type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;

@@ -1,0 +1,89 @@
+//! A server and a database that HeyAira does not have for itself: limits that somebody set, tables of another program.
+
+use std::time::{Duration, Instant};
+
+use heyaira::store::backend::{Database, Store, work};
+use heyaira::store::project;
+use serde_json::json;
+
+use super::cluster::{Cluster, Session};
+use crate::http::served::Served;
+use crate::program::Place;
+
+/// A database of that name, with what the statements make.
+fn database(cluster: &Cluster, name: &str, statements: &[&str]) -> String {
+    cluster.ask(&format!("create database {name} template template0 encoding utf8"));
+    let (base, _) = cluster.url.rsplit_once('/').expect("a database");
+    let url = format!("{base}/{name}");
+    let session = Session::new(&url);
+    for statement in statements {
+        session.ask(statement);
+    }
+    url
+}
+
+/// What `init` says of a database that it refuses.
+fn refused(place: &Place, url: &str) -> String {
+    let refused = place.bare(&["init", "--database", url]);
+    assert_eq!(refused.code, 7, "{refused:?}");
+    assert!(refused.err.contains("unavailable: "), "{refused:?}");
+    refused.err
+}
+
+#[test]
+fn another_programs_tables_are_told_and_left_alone() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    let url = database(&cluster, "first", &["create table migration (version text)"]);
+    assert!(refused(&place, &url).contains("is another program's"));
+    let url = database(&cluster, "second", &["create table task (id bigint)"]);
+    assert!(refused(&place, &url).contains("a table of another program"));
+    assert_eq!(Session::new(&url).ask("select relname from pg_class where relname = 'migration'"), [""; 0]);
+    let url = database(&cluster, "third", &[]) + "?options=-c%20search_path%3Dnowhere";
+    assert!(refused(&place, &url).contains("names no schema"));
+}
+
+#[test]
+fn a_limit_of_the_role_on_waiting_for_locks_refuses_no_call() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    let url = cluster.url_with("options=-c%20lock_timeout%3D1");
+    let store = Store::open(&Database::of(&url).expect("an address"), false).expect("it opens");
+    let session = Session::new(&cluster.url);
+    session.ask("begin");
+    session.ask("lock table instance in access exclusive mode");
+    let ended = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let within = Instant::now() + Duration::from_secs(20);
+        runtime.block_on(store.write(within, work(|transaction| Box::pin(project::touch(transaction)))))
+    });
+    cluster.wait_for("select count(*) from pg_locks where not granted", "1");
+    session.ask("rollback");
+    ended.join().expect("no panic").expect("it waited");
+    drop(place);
+}
+
+#[test]
+fn connections_that_nobody_uses_are_let_go() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    let served = Served::open(&place);
+    let mut client = served.client();
+    assert_eq!(client.api("task_list", &json!({})).status, 200);
+    let ours = "select count(*) from pg_stat_activity where application_name = 'heyaira'";
+    assert_ne!(cluster.ask(ours), ["0"]);
+    cluster.wait_for(ours, "0");
+    assert_eq!(client.api("task_list", &json!({})).status, 200);
+}
+
+#[test]
+fn a_standby_reads_and_says_that_it_takes_no_writes() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    cluster.become_standby();
+    let url = cluster.url_with("target_session_attrs=any");
+    let listed = place.bare(&["task", "list", "--project", "ledger", "--database", &url]);
+    assert_eq!(listed.code, 0, "{listed:?}");
+    let refused = place.bare(&["project", "create", "other", "--database", &url]);
+    assert!(refused.code == 7 && refused.err.contains("takes no writes now"), "{refused:?}");
+}
