@@ -104,7 +104,7 @@ fn main() {
             println!("\n{}", growth.measure(&runtime, plan.reads));
         }
         None => {
-            println!("Reads of 1,000,000 tasks are measured with -- --large: about an hour the first time, and 9 GB.")
+            println!("Reads of 1,000,000 tasks are measured with -- --large: about an hour the first time, and 9 GB.");
         }
     }
 }
