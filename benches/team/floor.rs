@@ -59,12 +59,13 @@ impl Script {
         let mut script = Self { text: FIRST.to_owned(), values: vec![("known".to_owned(), "0".to_owned())] };
         let mut is_in_pipeline = false;
         for (number, sent) in statements.iter().enumerate() {
-            if !is_in_pipeline && sent.is_put_off() {
+            let is_put_off = sent.is_put_off(statements.get(number + 1));
+            if !is_in_pipeline && is_put_off {
                 script.text.push_str("\\startpipeline\n");
                 is_in_pipeline = true;
             }
             script.add(number, sent, call);
-            if is_in_pipeline && !sent.is_put_off() {
+            if is_in_pipeline && !is_put_off {
                 script.text.push_str("\\endpipeline\n");
                 is_in_pipeline = false;
             }
@@ -159,9 +160,13 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// True if the server sends it together with the next one instead of waiting for its answer.
-    fn is_put_off(&self) -> bool {
-        ["begin", "with changed as", "insert", "update", "delete"].iter().any(|word| self.sql.starts_with(word))
+    /// True if the server sends it together with the next one instead of waiting for its answer: what it answers is of
+    /// no interest, or both are asked together.
+    fn is_put_off(&self, next: Option<&Self>) -> bool {
+        let starts = |sent: &Self, words: &[&str]| words.iter().any(|word| sent.sql.starts_with(word));
+        let is_together =
+            starts(self, &["select version, fields,"]) && next.is_some_and(|next| starts(next, &["select m."]));
+        is_together || starts(self, &["begin", "with changed as", "insert", "update", "delete"])
     }
 }
 
