@@ -7,8 +7,25 @@ use uuid::Uuid;
 
 use crate::cluster::{Cluster, said};
 
-/// The version of the task that is called for while it is listened: no other number of a call is like it.
+/// What the task has that is called for while it is listened, and the number in the words it is given: no other number
+/// of a call is like one of these.
 pub(crate) const VERSION: u64 = 7_000_001;
+pub(crate) const KEY: u64 = 7_000_004;
+pub(crate) const NUMBER: usize = 7_000_007;
+
+/// How long pgbench warms up before it is counted, and for how many clients that takes longer: until all of them are
+/// connected and have prepared their statements.
+const WARM: Duration = Duration::from_secs(1);
+const WARM_MANY: Duration = Duration::from_secs(3);
+const MANY: usize = 32;
+
+/// The call that was listened to.
+pub(crate) struct Call {
+    /// The task it was for.
+    pub(crate) task: Uuid,
+    /// When it began, in microseconds since 1970.
+    pub(crate) begun: u64,
+}
 
 /// A script for pgbench.
 pub(crate) struct Script {
@@ -17,26 +34,49 @@ pub(crate) struct Script {
     values: Vec<(String, String)>,
 }
 
-/// What one client of pgbench does first: it takes a task of its own.
+/// How fast it was run.
+pub(crate) struct Pace {
+    /// How often in a second, once warm.
+    pub(crate) rate: f64,
+    /// How often altogether.
+    pub(crate) calls: f64,
+}
+
+/// What one client of pgbench does first: it takes a task of its own, by id, version and key, and looks at the clock.
 const FIRST: &str = "\\if :known = 0
-select task_id::text as id, version as v from task order by task_key offset :client_id limit 1 \\gset
+select task_id::text as id, version as v, task_key as key, \
+(extract(epoch from clock_timestamp()) * 1000000)::bigint as t \
+from task order by task_key offset :client_id limit 1 \\gset
 \\set known 1
 \\endif
 \\set w :v + 1
+\\set t :t + 1
 ";
 
 impl Script {
-    /// All statements of a call.
-    pub(crate) fn of(statements: &[Sent], task: Uuid) -> Self {
+    /// All statements of a call; in pipelines where the server does not wait for answers either.
+    pub(crate) fn of(statements: &[Sent], call: &Call) -> Self {
         let mut script = Self { text: FIRST.to_owned(), values: vec![("known".to_owned(), "0".to_owned())] };
+        let mut is_in_pipeline = false;
         for (number, sent) in statements.iter().enumerate() {
-            script.add(number, sent, task);
+            if !is_in_pipeline && sent.is_put_off() {
+                script.text.push_str("\\startpipeline\n");
+                is_in_pipeline = true;
+            }
+            script.add(number, sent, call);
+            if is_in_pipeline && !sent.is_put_off() {
+                script.text.push_str("\\endpipeline\n");
+                is_in_pipeline = false;
+            }
+        }
+        if is_in_pipeline {
+            script.text.push_str("\\endpipeline\n");
         }
         script.text.push_str("\\set v :w\n");
         script
     }
 
-    fn add(&mut self, number: usize, sent: &Sent, task: Uuid) {
+    fn add(&mut self, number: usize, sent: &Sent, call: &Call) {
         let mut text = sent.sql.replace('\n', " ");
         // From the last one on, so that $1 is not taken for the beginning of $10.
         for (place, value) in sent.values.iter().enumerate().rev() {
@@ -44,14 +84,7 @@ impl Script {
                 None => "null".to_owned(),
                 // No variable of pgbench is empty.
                 Some(value) if value.is_empty() => "''".to_owned(),
-                Some(value) if *value == task.to_string() => ":id".to_owned(),
-                Some(value) if *value == VERSION.to_string() => ":v".to_owned(),
-                Some(value) if *value == (VERSION + 1).to_string() => ":w".to_owned(),
-                Some(value) => {
-                    let name = format!("s{number}_{place}");
-                    self.values.push((name.clone(), value.clone()));
-                    format!(":{name}")
-                }
+                Some(value) => self.variable(&format!("s{number}_{place}"), value, call),
             };
             text = text.replace(&format!("${}", place + 1), &variable);
         }
@@ -61,23 +94,60 @@ impl Script {
         }
     }
 
-    /// Has so many clients run it for so long; answers how often in a second.
-    pub(crate) fn run(&self, cluster: &Cluster, database: &str, clients: usize, length: Duration) -> f64 {
+    /// What stands for a value: what differs from call to call differs here too, or else no index would change.
+    fn variable(&mut self, name: &str, value: &str, call: &Call) -> String {
+        let changing = [(call.task.to_string(), ":id"), (KEY.to_string(), ":key"), (VERSION.to_string(), ":v")];
+        let next = [((VERSION + 1).to_string(), ":w")];
+        if let Some((_, variable)) = changing.iter().chain(&next).find(|(known, _)| known == value) {
+            return (*variable).to_owned();
+        }
+        if value.len() == call.begun.to_string().len() && value.parse().is_ok_and(|time: u64| time >= call.begun) {
+            return ":t".to_owned();
+        }
+        self.values.push((name.to_owned(), value.to_owned()));
+        let number = NUMBER.to_string();
+        if value.contains(&number) { format!("replace(:{name}, '{number}', :w)") } else { format!(":{name}") }
+    }
+
+    /// Has so many clients run it for so long once they are warm.
+    pub(crate) fn run(&self, cluster: &Cluster, database: &str, clients: usize, length: Duration) -> Pace {
         let file = std::env::temp_dir().join(format!("heyaira-pgbench-{}.sql", std::process::id()));
         std::fs::write(&file, &self.text).expect("a script");
         let mut command = cluster.program("pgbench");
-        command.args(["-n", "-M", "prepared", "-f"]).arg(&file);
-        let (clients, seconds) = (clients.to_string(), length.as_secs().max(1).to_string());
+        command.args(["-n", "-M", "prepared", "-P", "1", "-f"]).arg(&file);
+        // Its time runs from before it connects, and what it did in the last second is told only if that was whole.
+        let warm = if clients < MANY { WARM } else { WARM_MANY };
+        let (clients, seconds) = (clients.to_string(), (length + warm).as_secs().to_string());
         command.args(["-c", &clients, "-T", &seconds]);
         for (name, value) in &self.values {
             command.args(["-D", &format!("{name}={value}")]);
         }
-        let told = said(command.arg(cluster.url(database)).output().expect("pgbench runs"));
+        let output = command.arg(cluster.url(database)).output().expect("pgbench runs");
         let _ = std::fs::remove_file(&file);
-        let rate = told.lines().find_map(|line| line.strip_prefix("tps = ")?.split_whitespace().next()?.parse().ok());
-        // None is told when the clients were still connecting at the end.
-        rate.unwrap_or_default()
+        let progress = String::from_utf8_lossy(&output.stderr).into_owned();
+        // It fails when one of its clients gave up.
+        let told = said(output);
+        assert!(told.contains("failed transactions: 0 "), "clients were in each other's way: {told}");
+        let rate = warm_rate(&progress, warm).unwrap_or_else(|| panic!("nothing was measured: {progress}\n{told}"));
+        let calls = told.lines().find_map(|line| line.strip_prefix("number of transactions actually processed: "));
+        Pace { rate, calls: calls.and_then(|calls| calls.parse().ok()).expect("how many there were") }
     }
+}
+
+/// The rate behind the warming up, of lines like `progress: 2.0 s, 512.3 tps, …`.
+fn warm_rate(progress: &str, warm: Duration) -> Option<f64> {
+    let lines: Vec<(f64, f64)> = progress.lines().filter_map(progressed).collect();
+    // A line comes a little late, and never early.
+    let first = lines.iter().position(|(at, _)| *at >= warm.as_secs_f64())?;
+    let counted = lines[first..].windows(2).map(|pair| (pair[1].0 - pair[0].0, pair[1].1));
+    let (length, done) = counted.fold((0.0, 0.0), |(length, done), (time, rate)| (length + time, done + time * rate));
+    (length > 0.0).then(|| done / length)
+}
+
+/// The time and the rate of one such line.
+fn progressed(line: &str) -> Option<(f64, f64)> {
+    let (at, rest) = line.strip_prefix("progress: ")?.split_once(" s, ")?;
+    Some((at.parse().ok()?, rest.split_once(" tps")?.0.parse().ok()?))
 }
 
 /// A statement as the database was sent it.
@@ -86,6 +156,13 @@ pub(crate) struct Sent {
     /// Its text.
     pub(crate) sql: String,
     values: Vec<Option<String>>,
+}
+
+impl Sent {
+    /// True if the server sends it together with the next one instead of waiting for its answer.
+    fn is_put_off(&self) -> bool {
+        ["begin", "with changed as", "insert", "update", "delete"].iter().any(|word| self.sql.starts_with(word))
+    }
 }
 
 /// What a server sends while `call` runs, whose database logs all statements.

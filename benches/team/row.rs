@@ -72,6 +72,8 @@ pub(crate) struct Row {
 pub(crate) struct Turn {
     /// Calls in a second.
     pub(crate) rate: f64,
+    /// All calls, those of warming up included where they cost the processors something.
+    pub(crate) calls: f64,
     /// How long each took, as far as that is known.
     pub(crate) times: Vec<Duration>,
     /// What a call cost our servers' processors.

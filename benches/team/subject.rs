@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -73,7 +73,7 @@ impl<'c> Subject<'c> {
         };
         if row.way != Way::File {
             let spent = self.cluster.processor().zip(before).map(|(after, before)| after.saturating_sub(before));
-            turn.database = spent.map(|spent| spent.as_secs_f64() / (turn.rate * length.as_secs_f64()));
+            turn.database = spent.map(|spent| spent.as_secs_f64() / turn.calls);
         }
         row.turns.push(turn);
     }
@@ -82,8 +82,8 @@ impl<'c> Subject<'c> {
         let mut scripts = self.scripts.iter();
         let script = scripts.find(|(operation, way, _)| *operation == row.operation && *way == row.way);
         let (_, _, script) = script.expect("its script");
-        let rate = script.run(self.cluster, BARE, row.clients, length);
-        Turn { rate, times: Vec::new(), server: None, database: None }
+        let pace = script.run(self.cluster, BARE, row.clients, length);
+        Turn { rate: pace.rate, calls: pace.calls, times: Vec::new(), server: None, database: None }
     }
 }
 
@@ -100,8 +100,9 @@ impl Side {
         let agents = (0..row.clients).map(|number| self.agent(row.operation, number, servers)).collect();
         let turn = load::run(runtime, &asked, agents, length, Duration::ZERO);
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
-        let server = turn.processor.map(|spent| spent.as_secs_f64() / turn.times.len() as f64);
-        Turn { rate: turn.rate(), times: turn.times, server, database: None }
+        let calls = turn.times.len() as f64;
+        let server = turn.processor.map(|spent| spent.as_secs_f64() / calls);
+        Turn { rate: turn.rate(), calls, times: turn.times, server, database: None }
     }
 
     /// A client of one of the first servers.
@@ -133,7 +134,10 @@ fn scripts(runtime: &Runtime, cluster: &Cluster, folder: &Path, template: &Templ
     cluster.create(HEARD, &template.name);
     cluster.sql("postgres", &format!("alter database {HEARD} set log_statement = 'all'"));
     let task = template.sample.ids[0];
-    cluster.sql(HEARD, &format!("update task set version = {} where task_id = '{task}'", floor::VERSION));
+    let key = format!("(select task_key from task where task_id = '{task}')");
+    let known =
+        format!("update task set version = {}, task_key = {} where task_id = '{task}'", floor::VERSION, floor::KEY);
+    cluster.sql(HEARD, &format!("update task_words set rowid = {} where rowid = {key}; {known}", floor::KEY));
     let url = cluster.url(HEARD);
     let token = process::token(&url, "agent");
     let server = Process::server(&url, &folder.join("team-heard.log"));
@@ -146,19 +150,27 @@ fn scripts(runtime: &Runtime, cluster: &Cluster, folder: &Path, template: &Templ
     let get = Asked::reading("task_get", json!({"task_id": task}));
     // The first call connects and looks around.
     ask(&get);
+    let call = floor::Call { task, begun: now() };
     let read = floor::listen(cluster, || ask(&get));
-    let update = Asked::update(&task.to_string(), &json!(floor::VERSION), &template.sample.write_context, 1);
+    let update =
+        Asked::update(&task.to_string(), &json!(floor::VERSION), &template.sample.write_context, floor::NUMBER);
     let written = floor::listen(cluster, || ask(&update));
     drop(server);
     cluster.drop(HEARD);
     let bare = |sent: &[floor::Sent], words: &str| {
         let at = sent.iter().position(|one| one.sql.contains(words)).expect("the statement that matters");
-        Script::of(&sent[at..=at], task)
+        Script::of(&sent[at..=at], &call)
     };
     vec![
-        (Operation::Get, Way::Same, Script::of(&read, task)),
+        (Operation::Get, Way::Same, Script::of(&read, &call)),
         (Operation::Get, Way::Bare, bare(&read, " from task where ")),
-        (Operation::Update, Way::Same, Script::of(&written, task)),
+        (Operation::Update, Way::Same, Script::of(&written, &call)),
         (Operation::Update, Way::Bare, bare(&written, "update task set version")),
     ]
+}
+
+/// Microseconds since 1970, as the server counts.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
+    u64::try_from(since.as_micros()).expect("a time of this age")
 }

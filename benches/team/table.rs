@@ -40,12 +40,18 @@ pub(crate) fn table(tasks: usize, rows: &[Row]) -> String {
 
 /// What was aimed at, and what was reached.
 pub(crate) fn aims(rows: &[Row]) -> String {
-    let mut text = String::new();
+    let mut text = format!("Aims: {AIM} of what pgbench reaches with the call's statements\n\n");
+    let (mut met, mut all) = (0, 0);
     for row in rows.iter().filter(|row| matches!(row.way, Way::Servers(_))) {
-        let reached = shown(beside(rows, row, Way::Same));
+        let reached = beside(rows, row, Way::Same).filter(|ratio| ratio.is_finite());
+        let is_met = reached.is_some_and(|reached| reached >= AIM);
+        let judged = if is_met { "met" } else { "not met" };
         let (name, way, clients) = (row.operation.name(), row.way.name(), row.clients);
-        let _ = writeln!(text, "{name}, {way}, {clients} clients, of the same statements: {reached} (≥ {AIM})");
+        let _ = writeln!(text, "- {judged}: {name}, {way}, {clients} clients: {}", shown(reached));
+        met += usize::from(is_met);
+        all += 1;
     }
+    let _ = writeln!(text, "\n{met} of {all} aims are met");
     text
 }
 

@@ -63,6 +63,17 @@ fn a_server_that_takes_no_writes_is_found_out() {
 }
 
 #[test]
+fn a_standby_is_looked_at_and_refuses_writes_as_one() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    cluster.become_standby();
+    let url = cluster.url_with("target_session_attrs=any");
+    let (code, told) = doctor(&place, &["--database", &url]);
+    assert_eq!((code, check(&told, "writes").0.as_str()), (7, "failed"), "{told}");
+    assert!(check(&told, "durable write").1.contains("takes no writes now"), "{told}");
+}
+
+#[test]
 fn the_number_of_connections_is_checked() {
     let cluster = Cluster::start();
     let place = cluster.place();
