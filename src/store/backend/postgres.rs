@@ -435,11 +435,19 @@ impl Inner {
 
     /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
     async fn first(&self, deadline: Instant) -> Result<Transaction> {
-        let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
-        let client = client.map_err(|error| match error {
-            PoolError::Backend(failure) => failure.refusal,
-            _ => unavailable("the database is closed"),
-        })?;
+        let patience = deadline.min(Instant::now() + CROWDED);
+        let mut backoff = Backoff::default();
+        let client = loop {
+            let taken = timeout_at(deadline.into(), self.pool.get()).await;
+            match taken.map_err(|_| Failure::overdue().refusal)? {
+                Ok(client) => break client,
+                Err(PoolError::Backend(failure)) if failure.severity == Severity::Full && Instant::now() < patience => {
+                    tokio::time::sleep(backoff.next()).await;
+                }
+                Err(PoolError::Backend(failure)) => return Err(failure.refusal),
+                Err(_) => return Err(unavailable("the database is closed")),
+            }
+        };
         Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
     }
 
