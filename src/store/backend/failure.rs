@@ -62,6 +62,8 @@ const FULL: &str = "53300";
 pub(super) enum Severity {
     /// It met another one: all of it is to be run again.
     Again,
+    /// The server has no connection left for us; one of those that we have may do.
+    Full,
     /// The connection is gone, or leads to a server that does not take writes. Nothing was committed.
     Lost,
     /// The connection is gone, and nobody knows whether it was committed.
@@ -108,7 +110,7 @@ impl Failure {
         let refusal = if lasts { lasting_refusal(&what) } else { unavailable(what) };
         // A server that is full still serves those who are connected.
         let full = servers.iter().any(|one| one.full);
-        Self { severity: if full { Severity::Stays } else { Severity::Lost }, refusal }
+        Self { severity: if full { Severity::Full } else { Severity::Lost }, refusal }
     }
 
     fn lost(what: &str) -> Self {

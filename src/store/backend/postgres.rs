@@ -41,6 +41,8 @@ pub(super) use value::Unfit;
 const THREADS: usize = 2;
 /// How long the database may stay silent past a deadline, before the connection is taken for lost.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How long a call waits for a connection while the server has none left.
+const CROWDED: Duration = Duration::from_secs(8);
 /// How long a connection is kept that nobody uses.
 const IDLE: Duration = Duration::from_secs(20);
 /// How often a write that met others is run.
@@ -272,8 +274,25 @@ impl Inner {
         told.recv().map_err(|_| broken_off())
     }
 
-    /// A connection that was idle, or a new one. At once a refusal while the database is away.
+    /// A connection that was idle, or a new one. At once a refusal while the database is away. While the server has none
+    /// left, one of ours or of another program may become free.
     async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Client, Failure> {
+        let patience = deadline.min(Instant::now() + CROWDED);
+        let mut backoff = Backoff::default();
+        loop {
+            match self.connection_now(deadline).await {
+                Err(failure) if failure.severity == Severity::Full && Instant::now() < patience => {
+                    tokio::time::sleep(backoff.next()).await;
+                }
+                Err(failure) if failure.severity == Severity::Full => {
+                    return Err(Failure::stays(unavailable("the database server has no connection left")));
+                }
+                taken => return taken,
+            }
+        }
+    }
+
+    async fn connection_now(self: &Arc<Self>, deadline: Instant) -> Result<Client, Failure> {
         self.gate.pass().map_err(Failure::stays)?;
         match timeout_at(deadline.into(), self.pool.get()).await {
             Ok(Ok(client)) => Ok(client),
@@ -350,7 +369,7 @@ impl Inner {
                 Severity::Again => return Err(unavailable("others wrote the same at the same time, again and again")),
                 // Nothing of it was committed, and another connection may do.
                 Severity::Lost if std::mem::take(&mut again) && in_time => {}
-                Severity::Lost | Severity::Uncertain | Severity::Stays => return Err(failure.refusal),
+                Severity::Lost | Severity::Uncertain | Severity::Full | Severity::Stays => return Err(failure.refusal),
             }
         }
     }
@@ -416,11 +435,19 @@ impl Inner {
 
     /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
     async fn first(&self, deadline: Instant) -> Result<Transaction> {
-        let client = timeout_at(deadline.into(), self.pool.get()).await.map_err(|_| Failure::overdue().refusal)?;
-        let client = client.map_err(|error| match error {
-            PoolError::Backend(failure) => failure.refusal,
-            _ => unavailable("the database is closed"),
-        })?;
+        let patience = deadline.min(Instant::now() + CROWDED);
+        let mut backoff = Backoff::default();
+        let client = loop {
+            let taken = timeout_at(deadline.into(), self.pool.get()).await;
+            match taken.map_err(|_| Failure::overdue().refusal)? {
+                Ok(client) => break client,
+                Err(PoolError::Backend(failure)) if failure.severity == Severity::Full && Instant::now() < patience => {
+                    tokio::time::sleep(backoff.next()).await;
+                }
+                Err(PoolError::Backend(failure)) => return Err(failure.refusal),
+                Err(_) => return Err(unavailable("the database is closed")),
+            }
+        };
         Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
     }
 

@@ -64,6 +64,24 @@ fn a_limit_of_the_role_on_waiting_for_locks_refuses_no_call() {
 }
 
 #[test]
+fn a_server_without_another_connection_serves_by_those_that_it_has() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    cluster.ask("create role crowded login password 'crowded' connection limit 2");
+    cluster.ask("grant all on all tables in schema public to crowded");
+    let (_, host) = cluster.url.rsplit_once('@').expect("a host");
+    let url = format!("postgres://crowded:crowded@{host}");
+    let store = Store::open(&Database::of(&url).expect("an address"), false).expect("it opens");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let within = Instant::now() + Duration::from_secs(20);
+    let writes = (0..30).map(|_| store.write(within, work(|transaction| Box::pin(project::touch(transaction)))));
+    for outcome in runtime.block_on(futures_util::future::join_all(writes)) {
+        outcome.expect("a connection");
+    }
+    drop(place);
+}
+
+#[test]
 fn connections_that_nobody_uses_are_let_go() {
     let cluster = Cluster::start();
     let place = cluster.place();
