@@ -133,6 +133,21 @@ pub async fn wait_for_turn(transaction: &mut Transaction) -> Result<()> {
     }
 }
 
+/// Refuses a new database that could not keep every text.
+pub async fn check_encoding(transaction: &mut Transaction) -> Result<()> {
+    if transaction.dialect() == Dialect::Sqlite {
+        return Ok(());
+    }
+    let row = transaction.row("select current_setting('server_encoding')", &[]).await?;
+    match row.as_ref().map(|row| row.str(0)).transpose()? {
+        Some("UTF8") => Ok(()),
+        found => Err(Refusal::not_allowed(
+            format!("the encoding of this database is {}, and must be UTF8", found.unwrap_or("unknown")),
+            "Make one with create database NAME encoding 'UTF8' template template0. Nothing was changed.",
+        )),
+    }
+}
+
 /// Applies the migrations after `found`. It is this writer's turn, in a transaction that nobody else writes beside.
 pub async fn apply(transaction: &mut Transaction, found: i64) -> Result<()> {
     let dialect = transaction.dialect();

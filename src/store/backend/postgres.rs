@@ -473,6 +473,7 @@ impl Inner {
         let mut apply = crate::store::backend::work(|transaction| {
             Box::pin(async move {
                 migration::wait_for_turn(transaction).await?;
+                migration::check_encoding(transaction).await?;
                 let found = migration::found(transaction).await?;
                 migration::apply(transaction, found).await
             })

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::store::backend::Database;
-
 use serde_json::{Map, Value, json};
+
+use crate::store::backend::Database;
 
 /// A client, and the command that connects it.
 pub type Line = (&'static str, String);
@@ -25,6 +25,14 @@ pub fn stdio(project: &str, database: &Database) -> Vec<Line> {
         ("OpenCode", format!("opencode mcp add heyaira -- {command}")),
         ("any other", command),
     ]
+}
+
+/// What must be there for those lines to lead to this database.
+pub fn needed(database: &Database) -> Option<&'static str> {
+    database.file().is_none().then_some(
+        "These lines do not hold the URL of the database, which may have a password in it: set HEYAIRA_DATABASE in the \
+         environment that the client starts its servers with. Without it they use the file of this machine.",
+    )
 }
 
 /// Over HTTP: the token is read from its file when the line is run.

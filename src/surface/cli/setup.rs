@@ -78,12 +78,16 @@ pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     if session.json {
         let mut told = profile;
         told["connect"] = connect::as_json(&connect::stdio(&project, &session.config.database));
+        if let Some(needed) = connect::needed(&session.config.database) {
+            told["connect_needs"] = json!(needed);
+        }
         return answer::print(&told, true);
     }
     answer::write(&visible(&format!(
-        "{}\nConnect a client (stdio):\n{}",
+        "{}\nConnect a client (stdio):\n{}{}",
         profile_text(&profile),
-        connect::as_text(&connect::stdio(&project, &session.config.database))
+        connect::as_text(&connect::stdio(&project, &session.config.database)),
+        connect::needed(&session.config.database).map(|needed| format!("{needed}\n")).unwrap_or_default(),
     )))?;
     Ok(ExitCode::SUCCESS)
 }

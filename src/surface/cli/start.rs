@@ -197,6 +197,9 @@ fn tell(session: &Session, ready: &Ready, served: Option<&Served>) -> Result<()>
         told["created"] = json!(ready.created);
         told["token_file"] = json!(ready.token.display().to_string());
         told["connect"] = connect::as_json(&stdio);
+        if let Some(needed) = connect::needed(database) {
+            told["connect_needs"] = json!(needed);
+        }
         if let Some((served, lines)) = &http {
             told["url"] = json!(served.url);
             told["connect_http"] = connect::as_json(lines);
@@ -214,7 +217,7 @@ fn tell(session: &Session, ready: &Ready, served: Option<&Served>) -> Result<()>
          and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",
         database,
         profile_text(&ready.profile),
-        connect::as_text(&stdio),
+        connect::as_text(&stdio) + &connect::needed(database).map(|needed| format!("{needed}\n")).unwrap_or_default(),
         over_http.unwrap_or_default(),
         program = connect::program(),
     )))

@@ -105,3 +105,26 @@ fn a_standby_reads_and_says_that_it_takes_no_writes() {
     let refused = place.bare(&["project", "create", "other", "--database", &url]);
     assert!(refused.code == 7 && refused.err.contains("takes no writes now"), "{refused:?}");
 }
+
+#[test]
+fn a_database_that_cannot_keep_every_text_is_not_set_up() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    cluster.ask("create database latin template template0 encoding latin1 locale 'C'");
+    let (base, _) = cluster.url.rsplit_once('/').expect("a database");
+    let url = format!("{base}/latin");
+    let refused = place.bare(&["init", "--database", &url]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("is LATIN1, and must be UTF8"), "{refused:?}");
+    assert_eq!(Session::new(&url).ask("select count(*) from pg_class where relname in ('task', 'migration')"), ["0"]);
+}
+
+#[test]
+fn the_lines_that_connect_a_client_say_that_it_needs_the_url() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    let told = place.bare(&["profile", "ledger"]);
+    assert!(told.out.contains("set HEYAIRA_DATABASE in the environment"), "{told:?}");
+    let told = place.bare(&["profile", "ledger", "--json"]).json();
+    assert!(told["connect_needs"].as_str().expect("words").contains("HEYAIRA_DATABASE"), "{told}");
+}
