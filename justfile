@@ -35,6 +35,6 @@ bench-http *ARGUMENTS:
     cargo bench --bench http -- {{ARGUMENTS}}
 
 # One table of teams: one server and several on PostgreSQL beside pgbench and SQLite, in under 7 minutes. With `--large`
-# also a large database beside a small one: the first time it makes 1,000,000 tasks, which takes about an hour and 9 GB.
+# also a large database beside a small one: the first time it makes 1,000,000 tasks, which takes long and many gigabytes.
 bench-team *ARGUMENTS:
     cargo bench --bench team -- {{ARGUMENTS}}
