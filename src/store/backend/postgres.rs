@@ -274,35 +274,37 @@ impl Inner {
         told.recv().map_err(|_| broken_off())
     }
 
-    /// A connection that was idle, or a new one. At once a refusal while the database is away. While the server has none
-    /// left, one of ours or of another program may become free.
+    /// A connection for a call: one that was idle, or a new one. At once a refusal while the database is away.
     async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<Client, Failure> {
+        let taken = self.taken(deadline, Some(&self.gate)).await;
+        taken.map_err(|failure| match failure.severity {
+            Severity::Lost => {
+                self.close_gate(&failure);
+                Failure::stays(away())
+            }
+            Severity::Full => Failure::stays(unavailable("the database server has no connection left")),
+            _ => failure,
+        })
+    }
+
+    /// A connection, as long as the gate lets calls through, if there is one. While the server has none left, one of ours
+    /// or of another program may become free.
+    async fn taken(&self, deadline: Instant, gate: Option<&Gate>) -> Result<Client, Failure> {
         let patience = deadline.min(Instant::now() + CROWDED);
         let mut backoff = Backoff::default();
         loop {
-            match self.connection_now(deadline).await {
-                Err(failure) if failure.severity == Severity::Full && Instant::now() < patience => {
+            gate.map_or(Ok(()), Gate::pass).map_err(Failure::stays)?;
+            match timeout_at(deadline.into(), self.pool.get()).await {
+                Ok(Ok(client)) => return Ok(client),
+                Ok(Err(PoolError::Backend(failure)))
+                    if failure.severity == Severity::Full && Instant::now() < patience =>
+                {
                     tokio::time::sleep(backoff.next()).await;
                 }
-                Err(failure) if failure.severity == Severity::Full => {
-                    return Err(Failure::stays(unavailable("the database server has no connection left")));
-                }
-                taken => return taken,
+                Ok(Err(PoolError::Backend(failure))) => return Err(failure),
+                Ok(Err(_)) => return Err(Failure::stays(unavailable("the database is closed"))),
+                Err(_) => return Err(Failure::overdue()),
             }
-        }
-    }
-
-    async fn connection_now(self: &Arc<Self>, deadline: Instant) -> Result<Client, Failure> {
-        self.gate.pass().map_err(Failure::stays)?;
-        match timeout_at(deadline.into(), self.pool.get()).await {
-            Ok(Ok(client)) => Ok(client),
-            Ok(Err(PoolError::Backend(failure))) if failure.severity == Severity::Lost => {
-                self.close_gate(&failure);
-                Err(Failure::stays(away()))
-            }
-            Ok(Err(PoolError::Backend(failure))) => Err(failure),
-            Ok(Err(_)) => Err(Failure::stays(unavailable("the database is closed"))),
-            Err(_) => Err(Failure::overdue()),
         }
     }
 
@@ -435,19 +437,7 @@ impl Inner {
 
     /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
     async fn first(&self, deadline: Instant) -> Result<Transaction> {
-        let patience = deadline.min(Instant::now() + CROWDED);
-        let mut backoff = Backoff::default();
-        let client = loop {
-            let taken = timeout_at(deadline.into(), self.pool.get()).await;
-            match taken.map_err(|_| Failure::overdue().refusal)? {
-                Ok(client) => break client,
-                Err(PoolError::Backend(failure)) if failure.severity == Severity::Full && Instant::now() < patience => {
-                    tokio::time::sleep(backoff.next()).await;
-                }
-                Err(PoolError::Backend(failure)) => return Err(failure.refusal),
-                Err(_) => return Err(unavailable("the database is closed")),
-            }
-        };
+        let client = self.taken(deadline, None).await.map_err(|failure| failure.refusal)?;
         Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
     }
 
