@@ -3,10 +3,12 @@
 pub mod change;
 pub mod checkbox;
 pub mod handoff;
+pub mod markdown;
 pub mod memory;
 pub mod message;
 pub mod project;
 pub mod receipt;
+pub mod rule;
 pub mod secret;
 pub mod session;
 pub mod takeover;

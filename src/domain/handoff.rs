@@ -3,6 +3,8 @@
 //!
 //! The rules that need to read prose belong in [`RULES`] beside the ones that are here.
 
+mod grade;
+
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -10,6 +12,8 @@ use crate::domain::receipt::Receipt;
 use crate::domain::session;
 use crate::domain::task::{Content, Status, short_id};
 use crate::domain::{memory, text};
+
+pub use grade::Grade;
 
 /// How the last line of a handoff starts.
 const PREVIOUS_SESSION: &str = "Previous session:";
@@ -98,6 +102,9 @@ pub struct Finding {
     pub field: String,
     /// What to do, in one line.
     pub fix: String,
+    /// True if it makes the handoff misleading: it contradicts itself.
+    #[serde(skip)]
+    pub contradicts: bool,
 }
 
 /// What is known about a memory that a text names.
@@ -143,19 +150,8 @@ pub fn memories_named(content: &Content) -> Vec<String> {
     memory::named_ids([content.handoff_next.as_str(), &content.handoff_completed, &content.handoff_blockers])
 }
 
-/// The grade of a list of findings: `good`, `thin` (warnings) or `incomplete` (errors).
-pub fn grade(findings: &[Finding]) -> &'static str {
-    if findings.iter().any(|finding| finding.level == Level::Error) {
-        "incomplete"
-    } else if findings.is_empty() {
-        "good"
-    } else {
-        "thin"
-    }
-}
-
 fn finding(rule: &'static str, level: Level, field: &str, fix: impl Into<String>) -> Finding {
-    Finding { rule, level, field: field.to_owned(), fix: fix.into() }
+    Finding { rule, level, field: field.to_owned(), fix: fix.into(), contradicts: false }
 }
 
 fn summary(subject: &Subject<'_>, findings: &mut Vec<Finding>) {

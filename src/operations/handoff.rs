@@ -65,7 +65,7 @@ impl Operation for HandoffCheck {
             None => (saved, None),
         };
         let findings = findings(context, task.as_ref(), &content, receipt).await?;
-        let mut answer = json!({"grade": handoff::grade(&findings), "findings": findings});
+        let mut answer = json!({"grade": handoff::Grade::of_findings(&findings), "findings": findings});
         if let (Some(task), Some(fields)) = (task, answer.as_object_mut()) {
             fields.shift_insert(0, "task_id".to_owned(), json!(task.task_id));
             fields.shift_insert(1, "version".to_owned(), json!(task.version));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use uuid::Uuid;
 
+use crate::domain::handoff::Grade;
 use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
 use crate::domain::words::Query;
@@ -12,7 +13,7 @@ use crate::store::backend::{Question, Statement as Asked, Transaction};
 use crate::store::cell::{Cell, Row};
 use crate::store::project;
 use crate::store::search::{Condition, Search};
-use crate::store::task::from_json;
+use crate::store::task::{from_json, grade_of};
 
 /// Totals are exact up to here.
 pub const TOTAL_EXACT: i64 = 1_000;
@@ -103,6 +104,8 @@ pub struct Short {
     pub pending_by: Option<String>,
     /// Who wrote last.
     pub written_by: String,
+    /// How good its handoff was when it was last written.
+    pub grade: Option<Grade>,
     /// Where it stands in the order.
     pub position: Position,
 }
@@ -358,8 +361,9 @@ impl Page<'_> {
         let place = self.statement.place(self.limit);
         let sql = format!(
             "select t.task_id, t.version, t.status, t.priority, t.title, t.summary, t.owner, t.updated_at, t.created_at, \
-             t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by{more} \
+             t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by, {}{more} \
              from task t where {} order by {}, t.task_id asc limit ?{place}",
+            grade_of("t"),
             self.statement.conditions.join(" and "),
             order.join(", ")
         );
@@ -406,7 +410,7 @@ fn texts(row: &mut Row, task: &Short) -> Result<Vec<String>> {
     texts.extend(task.owner.clone());
     texts.extend(task.tags.iter().cloned());
     texts.push(task.task_id.to_string());
-    for column in 15..20 {
+    for column in 16..21 {
         texts.push(row.text(column)?);
     }
     Ok(texts)
@@ -493,6 +497,7 @@ fn short(row: &mut Row, sort: Sort) -> Result<Short> {
         pending_at: row.maybe_integer(12)?.map(Timestamp),
         pending_by: row.maybe_text(13)?,
         written_by: row.text(14)?,
+        grade: row.maybe_text(15)?.as_deref().and_then(Grade::of),
         position: Position { keys, task_id },
     })
 }

@@ -34,6 +34,7 @@ mod receipt;
 mod replaced;
 mod resume;
 mod retry;
+mod rule;
 mod schema;
 mod search;
 mod servers;

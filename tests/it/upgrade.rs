@@ -3,16 +3,20 @@
 use std::thread;
 
 use heyaira::error::Code;
+use heyaira::store::migration::CURRENT;
 use serde_json::json;
 
 use crate::database::TestDatabase;
 use crate::house::House;
 
+/// The number of the step after those that this program knows.
+const LATER: i64 = CURRENT + 1;
+
 /// What a later version of the program would leave: a step of the schema, which serves the programs from that number on.
 fn upgraded(house: &House, serves_from: i64) {
     let step = format!(
         "alter table task add column shade bigint not null default 0; \
-         insert into migration (number, digest, serves_from) values (2, 'later', {serves_from})"
+         insert into migration (number, digest, serves_from) values ({LATER}, 'later', {serves_from})"
     );
     house.database().damage(&step);
 }
@@ -35,8 +39,9 @@ fn a_step_that_breaks_is_refused_by_programs_that_run_and_by_those_that_start() 
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("before the upgrade");
-    upgraded(&house, 2);
-    let parts = ["serves programs from schema 2 on, this one knows up to 1", "newer heyaira"];
+    upgraded(&house, LATER);
+    let told = format!("serves programs from schema {LATER} on, this one knows up to {CURRENT}");
+    let parts = [told.as_str(), "newer heyaira"];
     client.update_refused(&task, 1, json!({"summary": "too late"}), Code::Unavailable, &parts);
     client.refused("task_get", json!({"task_id": task}), Code::Unavailable, &parts);
     let refusal = house.database().opened().err().expect("it is too new");

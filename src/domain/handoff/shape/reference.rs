@@ -1,0 +1,123 @@
+//! What a text can point to: files, pull requests, issues, repositories, addresses. Must never take a fraction, a date or a
+//! pair of words for a path.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::pattern;
+use crate::domain::markdown::{Document, Line};
+
+/// Endings of files as they stand in repositories.
+const EXTENSIONS: [&str; 78] = [
+    "astro", "bash", "bat", "bicep", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "cts", "cxx", "dart",
+    "db", "env", "erl", "ex", "exs", "fs", "gd", "go", "gql", "gradle", "graphql", "h", "hcl", "hpp", "hs", "html", "ini",
+    "ipynb", "java", "jl", "js", "json", "jsonl", "jsx", "kt", "kts", "lean", "lock", "log", "lua", "m", "md", "mdx",
+    "mjs", "ml", "mm", "mts", "nix", "patch", "php", "pl", "prisma", "properties", "proto", "ps1", "py", "rb", "rs",
+    "scala", "scss", "sh", "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "yaml", "yml",
+];
+
+/// Names of files without an ending.
+const FILES: [&str; 9] =
+    ["Makefile", "Dockerfile", "Justfile", "justfile", "README", "CHANGELOG", "Procfile", "LICENSE", "Gemfile"];
+
+static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9_.@~/\\-]+"));
+
+static URL: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?:https?|ssh|git)://[^\s<>()\[\]"'`」、。]+|git@[A-Za-z0-9.-]+:[A-Za-z0-9._/-]+"#));
+
+/// `#412`, `acme/ledger#412`, `!412`, `GH-412`, and keys of trackers such as `ENG-1042`.
+static CHANGE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?:^|[^\w&/#])(?:[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?[#!][0-9]+(?-u:\b)|(?-u:\b)[A-Z][A-Z0-9]{1,9}-[0-9]+(?-u:\b)")
+});
+
+/// True if a name ends as files do.
+pub(in crate::domain::handoff) fn has_extension(name: &str) -> bool {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let ending = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending.to_ascii_lowercase());
+    ending.is_some_and(|ending| EXTENSIONS.binary_search(&ending.as_str()).is_ok())
+}
+
+/// True if a word is the path or name of a file or folder.
+fn is_file(word: &str) -> bool {
+    let word = word.trim_end_matches(['.', ',', ':', '/']);
+    let segments = word.split(['/', '\\']).filter(|segment| !segment.is_empty()).count();
+    let is_rooted = ["./", "../", "~/", "/", ".\\"].iter().any(|root| word.starts_with(root));
+    let has_letter = word.chars().any(|letter| letter.is_ascii_alphabetic());
+    let last = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    has_letter
+        && (has_extension(word) || FILES.contains(&last) || (is_rooted && segments > 1) || segments > 2)
+        && !word.starts_with("//")
+}
+
+/// True if a line names a file.
+pub(in crate::domain::handoff) fn names_file(line: &Line<'_>) -> bool {
+    file(line.text).is_some() || line.codes.iter().any(|code| code.contains('/') && !code.contains(' '))
+}
+
+/// The first file that a text names.
+pub(in crate::domain::handoff) fn file(text: &str) -> Option<&str> {
+    WORD.find_iter(text).map(|word| word.as_str()).find(|word| is_file(word))
+}
+
+/// True if a line names a pull request, an issue or an address.
+pub(in crate::domain::handoff) fn names_change(line: &Line<'_>) -> bool {
+    CHANGE.is_match(line.text) || URL.is_match(line.text)
+}
+
+/// What stands for a repository behind the word for one.
+static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?i)(?:repository|repositories|repo|リポジトリ|レポジトリ|仓库|depot)(?:\*\*)?[ :：=]*(?:\*\*)? *[`"'「(]*(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9_.-]+|(?:/|~/|\./)[^\s`]+)"#)
+});
+
+/// A pair that owns and is owned: `acme/ledger`, not `src/main` or `and/or`.
+static PAIR: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:^|[\s`(「:：,、])(?P<owner>[A-Za-z0-9][A-Za-z0-9-]{1,38})/(?P<name>[A-Za-z0-9][A-Za-z0-9._-]+)(?P<end>[\s`)」,、.;:：#のでにをは]|$)"));
+
+/// First parts of pairs that are folders, branches or remotes.
+const PLACES: [&str; 60] = [
+    "agent", "api", "app", "apps", "assets", "bench", "benches", "benchmarks", "bin", "bugfix", "build", "chore", "ci", "claude",
+    "cmd", "codex", "components", "config", "copilot", "crates", "cursor", "dist", "docs", "examples", "experiments", "feat",
+    "feature", "fix", "fork", "heads", "hotfix", "internal", "lib", "libs", "local", "migrations", "node_modules", "origin",
+    "packages", "perf", "pkg", "public", "refactor", "refs", "release", "scripts", "server", "spike", "src", "task", "test",
+    "tests", "tools", "upstream", "usr", "v1", "v2", "vk", "web", "wip",
+];
+
+/// Pairs of words.
+const PAIRS: [&str; 28] = [
+    "and/or", "client/server", "either/or", "he/she", "his/her", "input/output", "in/out", "on/off", "read/write", "s/he",
+    "start/stop", "yes/no", "true/false", "pass/fail", "before/after", "create/update", "get/set", "issue/PR", "ci/cd",
+    "build/test", "update/delete", "save/load", "tcp/ip", "create/delete", "summary/status", "up/down", "import/export",
+    "open/close",
+];
+
+/// The repository that a text names: an address, `owner/name`, or what stands behind the word for one.
+pub(in crate::domain::handoff) fn repository<'t>(document: &Document<'t>) -> Option<&'t str> {
+    let lines = || document.lines.iter();
+    let labelled = lines().find_map(|line| LABELLED.captures(line.text)?.name("name").map(|name| name.as_str()));
+    let address = || lines().find_map(|line| URL.find_iter(line.text).map(|url| url.as_str()).find(|url| is_repository(url)));
+    labelled.or_else(address).or_else(|| lines().find_map(|line| pair(line)))
+}
+
+/// True for an address with an owner and a name behind its host, which is no machine of one's own.
+fn is_repository(url: &str) -> bool {
+    let rest = url.split_once("://").map_or_else(|| url.trim_start_matches("git@"), |(_, rest)| rest);
+    let (host, path) = rest.split_once(['/', ':']).unwrap_or((rest, ""));
+    let is_local = host.starts_with("localhost") || host.starts_with("127.") || !host.contains('.');
+    !is_local && path.split('/').filter(|part| !part.is_empty()).count() > 1
+}
+
+fn pair<'t>(line: &Line<'t>) -> Option<&'t str> {
+    let text = line.text;
+    PAIR.captures_iter(text).find_map(|found| {
+        let (owner, name) = (found.name("owner")?, found.name("name")?);
+        let whole = &text[owner.start()..name.end()];
+        let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let behind = found.name("end").map_or("", |end| end.as_str());
+        let is_place = PLACES.binary_search(&owner.as_str().to_ascii_lowercase().as_str()).is_ok();
+        let is_words = PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(whole.trim_end_matches('.')));
+        // A branch behind its word or in a command; a file; a folder.
+        let is_branch = super::git::said(line).iter().any(|branch| whole.starts_with(branch) || branch.starts_with(whole));
+        let is_other = is_place || is_words || is_branch || has_extension(whole) || number(owner.as_str()) || number(name.as_str());
+        (!is_other && (behind != "/")).then_some(whole.trim_end_matches('.'))
+    })
+}

@@ -1,0 +1,149 @@
+//! The words that the rules read, in the languages that are read: one table. Must never be the reason for an error in
+//! another language: what is told by words alone is a warning, and silent where the words are not known.
+
+/// What a piece of work can have reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Written, not yet proven.
+    Prepared,
+    /// Proven by tests.
+    Tested,
+    /// Running somewhere.
+    Deployed,
+    /// Seen to work where it counts.
+    Verified,
+}
+
+impl State {
+    /// All, from the first to the last.
+    pub(super) const ALL: [Self; 4] = [Self::Prepared, Self::Tested, Self::Deployed, Self::Verified];
+
+    /// The label as findings suggest it.
+    pub(super) const fn label(self, japanese: bool) -> &'static str {
+        match (self, japanese) {
+            (Self::Prepared, false) => "Prepared",
+            (Self::Tested, false) => "Tested",
+            (Self::Deployed, false) => "Deployed",
+            (Self::Verified, false) => "Verified in production",
+            (Self::Prepared, true) => "準備済み",
+            (Self::Tested, true) => "テスト済み",
+            (Self::Deployed, true) => "デプロイ",
+            (Self::Verified, true) => "本番確認",
+        }
+    }
+
+    /// Words that speak of it, claimed or denied; in lower case, each at the start of a word.
+    pub(super) const fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Prepared => &[
+                "prepared", "written", "implement", "code complete", "added", "changed", "fixed", "merged", "committed",
+                "done", "completed", "drafted", "built", "refactor", "準備", "実装", "作成", "コミット", "修正", "追加", "マージ",
+                "完了", "完遂", "着手", "書いた", "入った", "変更",
+            ],
+            Self::Tested => &["test", "unverified", "テスト", "検証", "試験", "試した", "計測", "実測", "ゲート"],
+            Self::Deployed => &[
+                "deploy", "undeployed", "redeploy", "released", "release", "unreleased", "publish", "unpublished", "shipped",
+                "rolled out", "rollout", "on staging", "to staging", "installed on", "live service", "live on", "went live",
+                "not live", "in production", "デプロイ", "未デプロイ", "リリース", "公開", "配備", "反映", "配布", "本番",
+            ],
+            Self::Verified => &[
+                "verified", "verification", "verify", "unverified", "confirmed in", "in production", "on production", "smoke",
+                "observed in", "checked in prod", "checked on staging", "live check", "本番確認", "本番で", "本番環境", "本番では",
+                "本番", "動作確認", "確認済", "未確認", "実機",
+            ],
+        }
+    }
+}
+
+/// That something was expressly not done.
+pub(super) const DENIALS: [&str; 39] = [
+    "nothing", "none", "not ", "no ", "never", "n/a", "nowhere", "nobody", "n't ", "without", "pending", "todo", "yet to",
+    "unable", "cannot", "skipped", "un-run", "unrun", "later", "still to", "no.", "not.", "なし", "無し", "無い", "ない", "未",
+    "せず", "まだ", "ありません", "していません", "できず", "スキップ", "保留", "ゼロ", "no", "—", "–", "-",
+];
+
+/// That a test was not run, or could not be.
+pub(super) const NOT_RUN: [&str; 47] = [
+    "not run", "not rerun", "not re-run", "not yet run", "not executed", "not tested", "untested", "unrun", "never run",
+    "never ran", "no test", "no tests", "none run", "none were run", "nothing was run", "nothing run", "n't run", "n't rerun",
+    "n't re-run", "n't executed", "n't tested", "did not run", "was skipped", "were skipped", "skipped because", "could not run", "cannot run", "can't run", "unable to run",
+    "not possible", "not verified", "not been run", "not been rerun", "have not run", "has not run", "are not available", "not available",
+    "not applicable", "n/a", "未実行", "未実施", "未検証", "未テスト", "実行していない", "走らせていない", "走っていない", "実行せず",
+];
+
+/// More of them, in Japanese.
+pub(super) const NOT_RUN_MORE: [&str; 14] = [
+    "回していない", "走らせず", "テストなし", "テストは無し", "テスト無し", "テストしていない", "実施していない", "スキップした", "動かしていない",
+    "実行できず", "確認していない", "未確認", "未着手", "テストは未",
+];
+
+/// Where something runs.
+pub(super) const PLACES: [&str; 27] = [
+    "staging", "production", " prod", "canary", "preview", "server", "cluster", "environment", "region", "host", "tenant",
+    "vercel", "netlify", "app store", "npm", "crates.io", "pypi", "docker hub", "flag", "customer", "users", "ステージング", "本番",
+    "サーバ", "環境", "利用者", "ホスト",
+];
+
+/// Headings of what comes next.
+pub(super) const NEXT: [&str; 17] = [
+    "next", "to do", "todo", "remaining", "resume", "how to continue", "entry sequence", "follow-up", "follow up", "次", "続き", "やること",
+    "残タスク", "残作業", "これから", "今後", "handoff_next",
+];
+
+/// Headings that say what not to do, or what others must do first.
+pub(super) const NOT_NEXT: [&str; 8] = ["must not", "not do", "don't", "should not", "しない", "してはいけない", "禁止", "次の自分へ"];
+
+/// Headings of what blocks.
+pub(super) const BLOCKERS: [&str; 6] = ["blocker", "blocked", "waiting for", "ブロッカー", "ブロック", "handoff_blockers"];
+
+/// That a text says that there is nothing.
+pub(super) const NOTHING: [&str; 18] = [
+    "none", "nothing", "no", "n/a", "na", "-", "—", "–", "none.", "nothing.", "no blockers", "nothing blocks", "no blocker", "なし",
+    "無し", "特になし", "なし。", "ありません",
+];
+
+/// Who a blocker waits for: roles.
+pub(super) const ROLES: [&str; 56] = [
+    "ops", "owner", "team", "reviewer", "maintainer", "admin", "legal", "security", "finance", "vendor", "customer", "client",
+    "support", "designer", "product", "manager", "lead", "infra", "infrastructure", "platform", "devops", "sre", "qa", "user",
+    "stakeholder", "upstream", "developer", "engineer", "author", "analyst", "operator", "bank", "provider", "partner",
+    "someone", "dba", "architect", "they", "she", "he", "you", "we", "compliance", "marketing", "sales", "data team", "backend",
+    "frontend", "moves next", "next move", "acts next", "who:", "to move", "must move", "person", "supplier",
+];
+
+/// Who a blocker waits for, in Japanese.
+pub(super) const ROLES_JAPANESE: [&str; 20] = [
+    "さん", "氏", "様", "チーム", "部", "担当", "側", "ユーザー", "オーナー", "管理者", "レビュアー", "運用", "次に動く", "次は", "開発者",
+    "顧客", "先方", "社", "銀行", "誰",
+];
+
+/// What a blocker needs.
+pub(super) const NEEDS: [&str; 45] = [
+    "need", "require", "must", "has to", "have to", "should", "please", "approv", "grant", "provid", "send", "decid", "decision", "review",
+    "merge", "rotate", "unblock", "confirm", "answer", "reply", "fix", "renew", "create", "upload", "add ", "sign", "deliver", "restore", "enable", "install", "publish", "release", "access to",
+    "必要", "ください", "待ち", "承認", "提供", "決定", "回答", "依頼", "レビュー", "確認", "発行", "送付",
+];
+
+/// True if a text, in lower case, has one of the words; words in Latin letters count from where a word starts.
+pub(super) fn has_any(lower: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| has(lower, word))
+}
+
+/// True if a text, in lower case, has the word.
+pub(super) fn has(lower: &str, word: &str) -> bool {
+    let starts_with_letter = word.starts_with(|first: char| first.is_ascii_alphanumeric());
+    lower.match_indices(word).any(|(start, _)| {
+        let before = lower[..start].chars().next_back();
+        !starts_with_letter || word.starts_with("n't") || before.is_none_or(|letter| !letter.is_ascii_alphanumeric())
+    })
+}
+
+/// True if a text says that tests were not run.
+pub(super) fn says_not_run(lower: &str) -> bool {
+    has_any(lower, &NOT_RUN) || has_any(lower, &NOT_RUN_MORE)
+}
+
+/// True if a whole text says that there is nothing.
+pub(super) fn is_nothing(text: &str) -> bool {
+    NOTHING.contains(&text.trim().to_lowercase().as_str())
+}
