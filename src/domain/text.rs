@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::domain::hidden;
+
 /// The longest long text, in characters.
 pub const TEXT_MAX: usize = 100_000;
 /// The longest summary, in characters.
@@ -93,9 +95,10 @@ pub fn first_of(names: &[String], most: usize) -> String {
     }
 }
 
-/// The text with control, direction and invisible characters written as their code points.
+/// The text with what a reader could not see, and with what would steer a terminal, written as code points.
 pub fn visible(text: &str) -> String {
-    escaped(text, is_hidden)
+    // No text is shown with a carriage return: what stands before it would be written over.
+    hidden::shown(text).replace('\r', "\\u{d}")
 }
 
 /// The text with such characters written as their code points.

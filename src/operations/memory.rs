@@ -12,6 +12,7 @@ use crate::domain::task::{Actor, Task, short_id};
 use crate::domain::text::{self, SUMMARY_MAX, TAG_MAX, TAGS_MAX};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
+use crate::operations::handoff::warnings_of_texts;
 use crate::operations::budget::{self, characters_that_fit, cost_of, rows_within};
 use crate::operations::cursor;
 use crate::operations::page::{self, Size};
@@ -78,6 +79,9 @@ impl Operation for MemoryAdd {
             session_ref: context.observed.session_ref.clone(),
             at: context.now,
         };
+        let tags = new.tags.join("\n");
+        let texts = [("summary", new.summary.as_str()), ("body", &new.body), ("tags", &tags)];
+        let warnings = warnings_of_texts(&texts, context.project()?)?;
         if let Some(id) = identical(context, &new).await? {
             check_supersedes_too(context, &id, new.supersedes.as_deref()).await?;
             return Ok(json!({"id": id, "existing": true}));
@@ -86,10 +90,14 @@ impl Operation for MemoryAdd {
             check_superseded(context, old).await?;
         }
         let existing = insert(context, &new, task.as_ref().map_or(0, |task| task.version)).await?;
-        Ok(match existing {
+        let mut answer = match existing {
             Some(id) => json!({"id": id, "existing": true}),
             None => json!({"id": new.memory_id}),
-        })
+        };
+        if !warnings.is_empty() {
+            answer["warnings"] = json!(warnings);
+        }
+        Ok(answer)
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn task(mut row: Row) -> Result<Task> {
         reopened_version: row.integer(17)?,
         owner_at: row.maybe_integer(18)?.map(Timestamp),
         written_by: row.text(19)?,
-        grade: row.maybe_text(31)?.as_deref().and_then(Grade::of),
+        grade: None,
     };
     Ok(Task {
         task_key: row.integer(30)?,
@@ -86,6 +86,14 @@ pub(super) fn task(mut row: Row) -> Result<Task> {
         created: Timestamp(row.integer(4)?),
         updated: Timestamp(row.integer(5)?),
     })
+}
+
+/// The task of a row of [`read_columns`].
+fn read(mut row: Row) -> Result<Task> {
+    let grade = row.maybe_text(31)?.as_deref().and_then(Grade::of);
+    let mut task = task(row)?;
+    task.marks.grade = grade;
+    Ok(task)
 }
 
 pub(crate) fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
@@ -146,7 +154,7 @@ fn values(task: &Task) -> Result<Vec<Cell>> {
 pub async fn get(transaction: &mut Transaction, project_id: i64, task_id: Uuid) -> Result<Option<Task>> {
     let sql = format!("select {} from task where task_id = ?1 and project_id = ?2", read_columns("task"));
     let row = transaction.row(&sql, &[task_id.into(), project_id.into()]).await?;
-    row.map(task).transpose()
+    row.map(read).transpose()
 }
 
 /// The current version of a task.
@@ -167,7 +175,7 @@ pub async fn find(transaction: &mut Transaction, project_id: i64, reference: &st
         read_columns("task")
     );
     let rows = transaction.rows(&sql, &[project_id.into(), low.into(), high.into(), CANDIDATES.into()]).await?;
-    let mut tasks = rows.into_iter().map(task).collect::<Result<Vec<_>>>()?;
+    let mut tasks = rows.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     match tasks.pop() {
         None => Err(Refusal::not_found(
             format!("no task {} in this project", crate::domain::text::quoted(reference, 60)),
@@ -363,5 +371,5 @@ pub async fn of_session(transaction: &mut Transaction, project_id: i64, session_
         read_columns("t")
     );
     let rows = transaction.rows(&sql, &[project_id.into(), session_ref.into()]).await?;
-    rows.into_iter().map(task).collect()
+    rows.into_iter().map(read).collect()
 }

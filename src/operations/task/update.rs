@@ -11,7 +11,7 @@ use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::handoff::warnings as handoff_warnings;
+use crate::operations::handoff::Judged;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, check_circles, load, resolve_all, save};
@@ -203,6 +203,12 @@ fn touched_fields(change: &Change) -> Vec<&'static str> {
         ("handoff_completed", change.handoff_completed.is_some() || change.handoff_completed_append.is_some()),
         ("work_receipt", change.work_receipt.is_some()),
         ("summary", change.summary.is_some()),
+        ("title", change.title.is_some()),
+        ("status", change.status.is_some()),
+        ("tags", change.tags.is_some()),
+        ("description", change.description.is_some()),
+        ("completion_criteria", change.completion_criteria.is_some()),
+        ("required_reviews", change.required_reviews.is_some()),
     ];
     touched.into_iter().filter(|(_, touched)| *touched).map(|(name, _)| name).collect()
 }
@@ -251,8 +257,19 @@ async fn write(
     // A takeover by words names its session in the text only; history shows it as the one who wrote.
     let session_ref = if took_over { after.content.owner.clone() } else { actor.session_ref.clone() };
     let writer = Actor { session_ref, ..actor.clone() };
+    // Before anything is written: a project may refuse what its rules find. A takeover writes no handoff.
+    let judged = if took_over {
+        None
+    } else {
+        Some(Judged::of(context, &after, receipt.as_ref().map(|kept| &kept.receipt), touched).await?)
+    };
+    let grade = judged.as_ref().and_then(|judged| judged.grade).filter(|_| after.marks.pending_version > 0);
+    let found = judged.map(|judged| judged.warnings(context.project()?)).transpose()?.unwrap_or_default();
     let step = Step { before, after: &after, actor: &writer, act, with_receipt: receipt.is_some() };
     let changed_fields = save(context, step).await?;
+    if let Some(grade) = grade {
+        store::task::keep_grade(context.transaction, &after, grade)?;
+    }
     if let Some(receipt) = &receipt {
         store::version::insert_receipt(context.transaction, after.task_id, receipt, context.now)?;
     }
@@ -268,9 +285,7 @@ async fn write(
         .map(|(name, text)| (name.to_owned(), json!(crate::domain::text::length(text))))
         .collect();
     let mut warnings: Vec<Value> = losses.iter().map(|loss| lost(&after, loss)).collect();
-    if touched.iter().any(|field| *field != "summary") {
-        warnings.extend(handoff_warnings(context, &after, touched).await?);
-    }
+    warnings.extend(found);
     warnings.truncate(WARNINGS);
     let mut answer = Map::new();
     answer.insert("task_id".to_owned(), json!(after.task_id));

@@ -1,10 +1,10 @@
 //! Commands as they stand in texts: in code, behind a prompt, or at the start of a line. Must never take a sentence that
 //! starts with a program's name for a command: "make sure" is none.
 
-use crate::domain::markdown::{Document, Kind, Line};
+use crate::domain::markdown::{Kind, Line};
 
 /// Programs whose names are no words of a sentence, or that are followed by what no sentence has.
-const PROGRAMS: [&str; 131] = [
+const PROGRAMS: [&str; 132] = [
     "alembic", "ansible-playbook", "apt", "apt-get", "aws", "az", "bash", "bazel", "bazelisk", "brew", "buck2", "bun",
     "bundle", "bunx", "cabal", "cargo", "cd", "clang", "cmake", "composer", "corepack", "ctest", "curl", "cypress",
     "dart", "deno", "diff", "django-admin", "docker", "docker-compose", "dotnet", "dvc", "elan", "elixir", "eslint",
@@ -122,11 +122,6 @@ pub(in crate::domain::handoff) fn all_of_line<'t>(line: &Line<'t>) -> Vec<&'t st
         Kind::Fence | Kind::Rule | Kind::Meta => {}
     }
     found
-}
-
-/// The first command of a text and the number of its line.
-pub(in crate::domain::handoff) fn first<'t>(document: &Document<'t>) -> Option<(&'t str, usize)> {
-    document.lines.iter().find_map(|line| of_line(line).map(|command| (command, line.number)))
 }
 
 /// Words that name a test runner, or a run of it, as a word of a command.
