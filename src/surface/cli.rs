@@ -7,6 +7,7 @@ pub mod connect;
 pub mod connections;
 pub mod doctor;
 pub mod flags;
+pub mod handoff;
 pub mod limits;
 pub mod maintain;
 pub mod mcp;
