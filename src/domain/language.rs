@@ -34,7 +34,7 @@ impl Tongue {
         if counted.kana > 0 && counted.kana * 20 > counted.all {
             return Self::Japanese;
         }
-        if counted.latin * 2 < counted.all {
+        if counted.latin * 2 < counted.all || counted.han * 5 > counted.all {
             return Self::Other;
         }
         // Short texts have their say too: words that are not understood must not be asked for.
@@ -76,7 +76,7 @@ fn prose(document: &Document<'_>) -> String {
     let mut prose = String::new();
     for line in document.lines.iter().filter(|line| matches!(line.kind, Kind::Text | Kind::Heading(_) | Kind::Row)) {
         let outside = line.text.split('`').step_by(2);
-        for word in outside.flat_map(|part| part.split([' ', '\t', '|'])) {
+        for word in outside.flat_map(|part| part.split([' ', '\t', '|'])).flat_map(runs) {
             let is_name = word.contains(['/', '\\', '_', '@', '=', '<', '>', '{', '$'])
                 || word.chars().any(|letter| letter.is_ascii_digit())
                 || word.chars().skip(1).any(|letter| letter.is_ascii_uppercase())
@@ -92,6 +92,19 @@ fn prose(document: &Document<'_>) -> String {
         }
     }
     prose
+}
+
+/// A word cut where writing without blanks, as in Chinese and Japanese, meets other writing.
+fn runs(word: &str) -> impl Iterator<Item = &str> {
+    let is_dense = |letter: char| letter >= '\u{2e80}';
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let first = is_dense(rest.chars().next()?);
+        let end = rest.find(|letter| is_dense(letter) != first).unwrap_or(rest.len());
+        let (run, behind) = rest.split_at(end);
+        rest = behind;
+        Some(run)
+    })
 }
 
 /// The name of the language that a text is written in, if it is surely another one than that of a tag such as `pt-BR`.

@@ -120,12 +120,15 @@ pub fn document(text: &str) -> Content {
                 heading.clone_into(&mut content.title);
             }
         }
-        let field = match section.0 {
-            Section::Next => &mut content.handoff_next,
-            Section::Blockers => &mut content.handoff_blockers,
-            Section::Completed => &mut content.handoff_completed,
+        let Content { handoff_next, handoff_blockers, handoff_completed, .. } = &mut content;
+        let (field, others) = match section.0 {
+            Section::Next => (handoff_next, [handoff_blockers, handoff_completed]),
+            Section::Blockers => (handoff_blockers, [handoff_next, handoff_completed]),
+            Section::Completed => (handoff_completed, [handoff_next, handoff_blockers]),
         };
         field.push_str(line);
+        // A blank line in its place, so that every line keeps its number in the document.
+        others.into_iter().for_each(|other| other.push('\n'));
     }
     content
 }

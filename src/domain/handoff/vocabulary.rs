@@ -44,22 +44,22 @@ impl State {
             Self::Deployed => &[
                 "deploy", "undeployed", "redeploy", "released", "release", "unreleased", "publish", "unpublished", "shipped",
                 "rolled out", "rollout", "on staging", "to staging", "installed on", "live service", "live on", "went live",
-                "not live", "in production", "デプロイ", "未デプロイ", "リリース", "公開", "配備", "反映", "配布", "本番",
+                "not live", "runs in production", "running in production", "デプロイ", "未デプロイ", "リリース", "公開", "配備", "反映",
+                "配布", "本番稼働", "稼働中",
             ],
             Self::Verified => &[
-                "verified", "verification", "verify", "unverified", "confirmed in", "in production", "on production", "smoke",
-                "observed in", "checked in prod", "checked on staging", "live check", "本番確認", "本番で", "本番環境", "本番では",
-                "本番", "動作確認", "確認済", "未確認", "実機",
+                "verified", "verification", "verify", "unverified", "confirmed in", "confirmed on", "smoke", "observed in", "observed on",
+                "checked in prod", "checked on", "live check", "本番確認", "本番で", "本番では", "本番未", "動作確認", "確認済", "未確認", "実機",
             ],
         }
     }
 }
 
 /// That something was expressly not done.
-pub(super) const DENIALS: [&str; 39] = [
+pub(super) const DENIALS: [&str; 31] = [
     "nothing", "none", "not ", "no ", "never", "n/a", "nowhere", "nobody", "n't ", "without", "pending", "todo", "yet to",
-    "unable", "cannot", "skipped", "un-run", "unrun", "later", "still to", "no.", "not.", "なし", "無し", "無い", "ない", "未",
-    "せず", "まだ", "ありません", "していません", "できず", "スキップ", "保留", "ゼロ", "no", "—", "–", "-",
+    "unable", "cannot", "skipped", "later", "still to", "なし", "無し", "無い", "ない", "未", "せず", "まだ", "ありません", "していません", "できず",
+    "スキップ", "保留", "ゼロ",
 ];
 
 /// That a test was not run, or could not be.
@@ -138,9 +138,31 @@ pub(super) fn has(lower: &str, word: &str) -> bool {
     })
 }
 
-/// True if a text says that tests were not run.
+/// What may be run, so that not having run it is said of tests and not of a migration.
+const RUNNABLE: [&str; 18] = [
+    "test", "check", "suite", "build", "validation", "lint", "spec", "bench", "e2e", "ci", "smoke", "テスト", "検証", "ビルド", "計測",
+    "実行", "試験", "ゲート",
+];
+
+/// True if a text says that something was not run.
 pub(super) fn says_not_run(lower: &str) -> bool {
     has_any(lower, &NOT_RUN) || has_any(lower, &NOT_RUN_MORE)
+}
+
+/// True if a text says that tests were not run: it names what can be run, or begins with it.
+pub(super) fn says_tests_not_run(lower: &str) -> bool {
+    let begins = ["not run", "not rerun", "not re-run", "not yet run", "unrun", "none were run", "none run"];
+    says_not_run(lower) && (has_any(lower, &RUNNABLE) || begins.iter().any(|one| lower.trim_start_matches(['*', ' ']).starts_with(one)))
+}
+
+/// True if a text, in lower case, has one of the words from their first to their last letter.
+pub(super) fn has_whole(lower: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| {
+        lower.match_indices(word).any(|(start, _)| {
+            let beside = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_ascii_alphanumeric());
+            !word.is_ascii() || (beside(lower[..start].chars().next_back()) && beside(lower[start + word.len()..].chars().next()))
+        })
+    })
 }
 
 /// True if a whole text says that there is nothing.

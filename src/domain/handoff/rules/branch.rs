@@ -1,5 +1,7 @@
 //! `branch-and-commit`.
 
+use std::collections::HashSet;
+
 use crate::domain::handoff::finding::Finding;
 use crate::domain::handoff::shape::git;
 use crate::domain::handoff::subject::View;
@@ -54,17 +56,14 @@ fn branch(view: &View<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let is_named = view.lines().any(|line| line.text.contains(branch));
-    let said: Vec<&str> = view.lines().flat_map(git::said).filter(|name| !is_trunk_of_a_step(view, name)).collect();
-    if let Some(other) = said.first().filter(|_| !is_named) {
+    let done: HashSet<&str> = view.completed.lines.iter().flat_map(git::said).collect();
+    // A branch that only the next steps name may be one that others are started from or merged into.
+    let is_meant = |name: &&str| done.contains(name) || !git::TRUNKS.contains(name);
+    if let Some(other) = view.lines().flat_map(git::said).find(is_meant).filter(|_| !is_named) {
         let (branch, other) = (text::head(branch, 60), text::head(other, 60));
         let fix = format!("the texts say branch {other}, the receipt {branch}: correct the one that is wrong");
         findings.push(Finding::error(Rule::BranchAndCommit, FIELD, fix).contradicting());
     }
-}
-
-/// True for a branch that only the next steps name, and that others are started from or merged into.
-fn is_trunk_of_a_step(view: &View<'_>, name: &str) -> bool {
-    git::TRUNKS.contains(&name) && !view.completed.lines.iter().flat_map(git::said).any(|said| said == name)
 }
 
 fn commits(view: &View<'_>, findings: &mut Vec<Finding>) {
@@ -106,7 +105,7 @@ fn head<'t>(line: &Line<'t>) -> Option<&'t str> {
     let hashes = git::hashes(line);
     hashes.into_iter().find(|hash| {
         let start = hash.as_ptr() as usize - line.text.as_ptr() as usize;
-        let before = line.text[..start].to_lowercase();
+        let before = git::just_before(line.text, start).to_lowercase();
         let before = before.trim_end_matches([' ', '`', ':', '=', '：', '*']);
         before.ends_with("head") || before.ends_with("result commit") || before.ends_with("result_commit")
     })

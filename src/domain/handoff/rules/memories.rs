@@ -1,7 +1,10 @@
 //! `memories-exist`.
 
+use std::collections::HashSet;
+
 use crate::domain::handoff::finding::Finding;
 use crate::domain::handoff::subject::{NamedMemory, View};
+use crate::domain::memory;
 use crate::domain::rule::Rule;
 use crate::domain::text;
 
@@ -19,8 +22,9 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
         ("handoff_completed", &content.handoff_completed),
         ("handoff_blockers", &content.handoff_blockers),
     ];
+    let ids = fields.map(|(name, text)| (name, memory::named_ids([text.as_str()]).into_iter().collect::<HashSet<_>>()));
     let field_of = |id: &str| {
-        let named = fields.iter().find(|(_, text)| text.contains(id));
+        let named = ids.iter().find(|(_, ids)| ids.contains(id));
         named.map_or("handoff_blockers", |(name, _)| *name)
     };
     let named = view.subject.named;

@@ -27,22 +27,24 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     if can_be_taken(first) || is_opening(&view.next, first) {
         return;
     }
-    let later = std::iter::once(first).chain(lines).find(|line| can_be_taken(line));
+    let mut all = std::iter::once(first).chain(lines);
+    let command = view.next.content().find_map(|line| command::of_line(line).map(|command| (line.number, command)));
+    let change = view.next.content().find(|line| reference::names_change(line) && reference::file(line.text).is_none());
+    let named = all.find_map(|line| reference::pointed_to(line).map(|named| (line.number, named)));
     let shown = text::quoted(first.text, 50);
-    findings.push(match later {
-        Some(line) => {
-            let step = command::of_line(line).unwrap_or(line.text);
-            let fix = format!("{shown} cannot be run: put the step of line {} first, {}", line.number, text::quoted(step, 70));
-            Finding::warning(Rule::FirstStepExecutable, "handoff_next", fix)
-        }
-        None if view.is_document() => {
-            let fix = format!("{shown} cannot be run: name the file, branch, pull request or command to start with{}", example(view));
-            Finding::warning(Rule::FirstStepExecutable, "handoff_next", fix)
-        }
-        None => {
-            let fix = format!("{shown} cannot be run: start with a command, or name a file, branch or pull request{}", example(view));
-            Finding::error(Rule::FirstStepExecutable, "handoff_next", fix)
-        }
+    let finding = |fix: String| Finding::warning(Rule::FirstStepExecutable, "handoff_next", fix);
+    findings.push(if let Some((number, command)) = command {
+        finding(format!("{shown} cannot be run: put the command of line {number} first, {}", text::quoted(command, 70)))
+    } else if let Some(line) = change {
+        finding(format!("{shown} cannot be run: put the step of line {} first, {}", line.number, text::quoted(line.text, 70)))
+    } else if let Some((number, named)) = named {
+        finding(format!("{shown} cannot be run: say in it what to run or open first, e.g. {} of line {number}", text::head(named, 70)))
+    } else if view.is_document() {
+        let fix = "name the file, branch, pull request or command to start with";
+        finding(format!("{shown} cannot be run: {fix}{}", example(view)))
+    } else {
+        let fix = "start with a command, or name a file, branch or pull request";
+        Finding::error(Rule::FirstStepExecutable, "handoff_next", format!("{shown} cannot be run: {fix}{}", example(view)))
     });
 }
 

@@ -1,5 +1,7 @@
 //! `tests-with-numbers`.
 
+use std::collections::HashSet;
+
 use crate::domain::handoff::finding::Finding;
 use crate::domain::handoff::shape::{command, totals};
 use crate::domain::handoff::subject::View;
@@ -18,12 +20,17 @@ const BELOW: usize = 4;
 /// "Tests pass" cannot be compared with what the successor sees: with a command and a number it knows at once whether the
 /// tree is the same. Both seeds. "Full tests were not rerun" is honest and no finding.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
-    let reported = if view.is_document() { vec![&view.completed, &view.next] } else { vec![&view.completed, &view.tests] };
-    let said: Vec<Said<'_>> = reported.iter().flat_map(|document| said(document)).collect();
+    let in_receipt = self::said(&view.tests, vocabulary::says_not_run);
+    let is_bare_receipt = !in_receipt.is_empty() && !in_receipt.iter().any(|one| one.has_totals || one.is_unrun || one.is_nothing);
+    let mut said = said(&view.completed, vocabulary::says_tests_not_run);
+    if view.is_document() {
+        said.extend(self::said(&view.next, vocabulary::says_tests_not_run));
+    }
+    let receipt_tests: HashSet<&str> = in_receipt.iter().flat_map(|one| one.tests.clone()).collect();
+    said.extend(in_receipt);
     let has = |wanted: fn(&Said<'_>) -> bool| said.iter().any(wanted);
     let (has_totals, has_unrun) = (has(|one| one.has_totals), has(|one| one.is_unrun));
-    let bare = bare(view, &said);
-    let is_bare_receipt = !view.tests.lines.is_empty() && !self::said(&view.tests).iter().any(|one| one.has_totals || one.is_unrun || one.is_nothing);
+    let bare = bare(&said, &receipt_tests);
     let fix = if !bare.is_empty() {
         let (them, were) = if bare.len() == 1 { ("it was", "") } else { ("they were", "each of ") };
         format!("add the totals of {were}{}, or say that {them} not run", text::first_of(&bare, NAMED))
@@ -60,7 +67,7 @@ struct Said<'t> {
 }
 
 /// The parts of a report: its lines, cut at semicolons.
-fn said<'t>(document: &Document<'t>) -> Vec<Said<'t>> {
+fn said<'t>(document: &Document<'t>, says_unrun: fn(&str) -> bool) -> Vec<Said<'t>> {
     let mut parts: Vec<(Said<'t>, usize)> = Vec::new();
     // A line that says "Not run:" speaks for the items below it.
     let mut unrun_above = false;
@@ -74,9 +81,9 @@ fn said<'t>(document: &Document<'t>) -> Vec<Said<'t>> {
         }
         let cut: Vec<&'t str> = if line.kind == Kind::Text { line.text.split("; ").collect() } else { vec![line.text] };
         for text in cut {
-            let codes = line.codes.iter().copied().filter(|code| text.contains(code)).collect();
+            let codes = line.codes.iter().copied().filter(|code| is_part(code, text)).collect();
             let part = Line { text: text.trim(), codes, ..line.clone() };
-            parts.push((of_part(&part, unrun_above), position));
+            parts.push((of_part(&part, unrun_above, says_unrun), position));
         }
     }
     let below = |position: usize| {
@@ -86,11 +93,19 @@ fn said<'t>(document: &Document<'t>) -> Vec<Said<'t>> {
     parts.into_iter().map(|(part, position)| Said { has_totals_below: below(position), ..part }).collect()
 }
 
-fn of_part<'t>(part: &Line<'t>, unrun_above: bool) -> Said<'t> {
-    const CLAIMS: [&str; 17] = [
-        "pass", "passed", "green", "succe", "ok", "clean", "tested", "test results", "works", "✓", "✔", "✅", "成功", "通過", "緑", "通った",
-        "テスト済",
+/// True if a piece of a text stands within another piece of the same text.
+fn is_part(piece: &str, whole: &str) -> bool {
+    let (piece, whole) = (piece.as_bytes().as_ptr_range(), whole.as_bytes().as_ptr_range());
+    whole.start <= piece.start && piece.end <= whole.end
+}
+
+fn of_part<'t>(part: &Line<'t>, unrun_above: bool, says_unrun: fn(&str) -> bool) -> Said<'t> {
+    const CLAIMS: [&str; 19] = [
+        "pass", "passes", "passed", "passing", "green", "succeeded", "success", "successful", "ok", "clean", "tested", "✓", "✔", "✅",
+        "成功", "通過", "緑", "通った", "テスト済",
     ];
+    // What is asked for is no claim.
+    const WISHES: [&str; 9] = ["must", "should", "before any", "needs to", "ensure", "until", "make sure", "必須", "こと"];
     let lower = part.text.to_lowercase();
     let commands = command::all_of_line(part);
     let tests: Vec<&str> =
@@ -99,9 +114,9 @@ fn of_part<'t>(part: &Line<'t>, unrun_above: bool) -> Said<'t> {
     let behind = tests.first().and_then(|test| part.text.split_once(test)).is_some_and(|(_, rest)| totals::has_number(rest));
     let is_failure = !tests.is_empty() && vocabulary::has_any(&lower, &["fail", "error", "失敗", "落ち"]);
     Said {
-        claims: part.kind != Kind::Code && vocabulary::has_any(&lower, &CLAIMS),
+        claims: part.kind != Kind::Code && vocabulary::has_whole(&lower, &CLAIMS) && !vocabulary::has_any(&lower, &WISHES),
         has_totals: behind || is_failure || totals::has_totals(part.text),
-        is_unrun: unrun_above || vocabulary::says_not_run(&lower),
+        is_unrun: unrun_above || says_unrun(&lower),
         is_nothing: vocabulary::is_nothing(part.text),
         is_command: !commands.is_empty(),
         names_runner: names_runner(&lower),
@@ -119,25 +134,20 @@ fn names_runner(lower: &str) -> bool {
 }
 
 /// The tests that are said to have been run and whose totals stand nowhere.
-fn bare(view: &View<'_>, said: &[Said<'_>]) -> Vec<String> {
-    let is_counted = |test: &str| said.iter().any(|one| (one.has_totals || one.has_totals_below || one.is_unrun) && one.tests.iter().any(|other| same(other, test)));
-    let in_receipt: Vec<Said<'_>> = self::said(&view.tests);
-    let receipt_tests: Vec<&str> = in_receipt.iter().flat_map(|one| one.tests.iter().copied()).collect();
-    let mut bare: Vec<String> = Vec::new();
-    for one in said.iter().filter(|one| !(one.has_totals || one.has_totals_below || one.is_unrun)) {
-        for test in one.tests.iter().filter(|test| one.claims || receipt_tests.contains(test)) {
-            let named = text::head(test, 80).to_owned();
-            if !is_counted(test) && !bare.contains(&named) {
-                bare.push(named);
-            }
-        }
-    }
-    bare
+fn bare(said: &[Said<'_>], receipt_tests: &HashSet<&str>) -> Vec<String> {
+    let is_counted = |one: &&Said<'_>| one.has_totals || one.has_totals_below || one.is_unrun;
+    let counted: HashSet<String> = said.iter().filter(is_counted).flat_map(|one| one.tests.iter().copied().map(words)).collect();
+    let mut seen = HashSet::new();
+    let told = said.iter().filter(|one| !is_counted(one));
+    told.flat_map(|one| one.tests.iter().filter(|test| one.claims || receipt_tests.contains(*test)))
+        .filter(|test| !counted.contains(&words(test)) && seen.insert(words(test)))
+        .map(|test| text::head(test, 80).to_owned())
+        .collect()
 }
 
-fn same(one: &str, other: &str) -> bool {
-    let words = |test: &str| test.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    words(one) == words(other)
+/// A command for comparing: its words.
+fn words(test: &str) -> String {
+    test.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A test command that the handoff itself names, else one to put another in its place.

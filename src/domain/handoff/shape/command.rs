@@ -97,6 +97,26 @@ pub(in crate::domain::handoff) fn of_line<'t>(line: &Line<'t>) -> Option<&'t str
     all_of_line(line).into_iter().next()
 }
 
+/// Words behind a program that only a command has there.
+const SUBCOMMANDS: [&str; 36] = [
+    "add", "apply", "audit", "bench", "branch", "build", "cherry-pick", "check", "checkout", "ci", "clippy", "clone", "commit",
+    "compose", "deploy", "diff", "exec", "fetch", "install", "lint", "log", "merge", "migrate", "nextest", "pr", "pull", "push",
+    "rebase", "restore", "run", "stash", "status", "switch", "sync", "test", "worktree",
+];
+
+/// A command in the middle of a sentence of any language: a program with what only a command has behind it.
+fn within(text: &str) -> Option<&str> {
+    let starts = text.match_indices(' ').map(|(blank, _)| blank + 1);
+    starts.filter_map(|start| text.get(start..)).find(|rest| {
+        let mut words = rest.split_whitespace();
+        let (program, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let next = next.trim_end_matches(['.', ',', ';', ':', ')']);
+        let is_argument = next.starts_with('-') || SUBCOMMANDS.contains(&next) || next.contains(['/', '_', '=']);
+        let is_known = PROGRAMS.binary_search(&program).is_ok() || WORDS.iter().any(|(word, _)| *word == program);
+        is_known && ((is_argument && is_command(rest)) || (alone(program) && next.is_empty()))
+    })
+}
+
 /// All commands of a line, the line itself first.
 pub(in crate::domain::handoff) fn all_of_line<'t>(line: &Line<'t>) -> Vec<&'t str> {
     let mut found = Vec::new();
@@ -118,6 +138,9 @@ pub(in crate::domain::handoff) fn all_of_line<'t>(line: &Line<'t>) -> Vec<&'t st
                 found.push(behind.trim());
             }
             found.extend(line.codes.iter().filter(|code| is_command(code)));
+            if found.is_empty() {
+                found.extend(within(line.text));
+            }
         }
         Kind::Fence | Kind::Rule | Kind::Meta => {}
     }

@@ -7,8 +7,8 @@ use regex::Regex;
 use super::pattern;
 use crate::domain::markdown::{Document, Line};
 
-/// 7 to 40 hex digits (64 with SHA-256), a digit and a letter among them.
-static HASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?-u:\b)[0-9a-f]{7,40}(?-u:\b)|(?-u:\b)[0-9a-f]{64}(?-u:\b)"));
+/// 7 to 40 hex digits. 64 are a commit of SHA-256 in a receipt; in a text they are the sum of a file.
+static HASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?-u:\b)[0-9a-f]{7,40}(?-u:\b)"));
 
 /// What stands in front of an id that is no commit.
 const IDS: [&str; 5] = ["handoff: ", "task ", "task_id=", "m-", "session: "];
@@ -24,10 +24,16 @@ pub(in crate::domain::handoff) fn hashes_in(text: &str) -> Vec<&str> {
         let (before, after) = (&text[..found.start()], &text[found.end()..]);
         // Part of a UUID, a path, an option or an address.
         let is_part = before.ends_with(['-', '_', '=', '#', '%']) || after.starts_with(['-', '_', '/', '=', '%']);
-        let is_id = IDS.iter().any(|id| before.to_lowercase().ends_with(id));
+        let near = just_before(text, found.start()).to_lowercase();
+        let is_id = IDS.iter().any(|id| near.ends_with(id));
         !is_part && !is_id
     };
     HASH.find_iter(text).filter(stands_alone).map(|found| found.as_str()).filter(|hash| looks_like_commit(hash)).collect()
+}
+
+/// The few characters in front of a place: as many as a word for it takes.
+pub(in crate::domain::handoff) fn just_before(text: &str, place: usize) -> &str {
+    &text[text.floor_char_boundary(place.saturating_sub(32))..place]
 }
 
 /// True for the form of a commit's hash.
@@ -75,13 +81,16 @@ static BEFORE: LazyLock<Regex> =
 pub(in crate::domain::handoff) const TRUNKS: [&str; 8] =
     ["main", "master", "develop", "dev", "trunk", "staging", "origin/main", "origin/master"];
 
+/// How many branches of a text are looked at.
+const BRANCHES: usize = 50;
+
 /// The branches that a text says work is on, each once: behind the word for it, or in a command that switches to it. Those
 /// that only look like one come last.
 pub(in crate::domain::handoff) fn branches<'t>(document: &Document<'t>) -> Vec<&'t str> {
     let mut found: Vec<&str> = Vec::new();
     let mut add = |name: &'t str| {
         let name = name.trim_end_matches(['.', '/', '-']);
-        if !name.is_empty() && !found.contains(&name) {
+        if !name.is_empty() && found.len() < BRANCHES && !found.contains(&name) {
             found.push(name);
         }
     };
@@ -110,7 +119,8 @@ pub(in crate::domain::handoff) fn said<'t>(line: &Line<'t>) -> Vec<&'t str> {
 
 /// True if a line holds the name of a branch in any form.
 pub(in crate::domain::handoff) fn names_branch(line: &Line<'_>) -> bool {
-    !said(line).is_empty() || PREFIXED.find_iter(line.text).any(|name| !has_extension(name.as_str()))
+    let is_trunk = line.codes.iter().any(|code| TRUNKS.contains(code));
+    is_trunk || !said(line).is_empty() || PREFIXED.find_iter(line.text).any(|name| !has_extension(name.as_str()))
 }
 
 fn is_branch_like(name: &str) -> bool {

@@ -9,12 +9,8 @@ use super::pattern;
 use crate::domain::markdown::{Document, Line};
 
 /// Endings of files as they stand in repositories.
-const EXTENSIONS: [&str; 78] = [
-    "astro", "bash", "bat", "bicep", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "cts", "cxx", "dart",
-    "db", "env", "erl", "ex", "exs", "fs", "gd", "go", "gql", "gradle", "graphql", "h", "hcl", "hpp", "hs", "html", "ini",
-    "ipynb", "java", "jl", "js", "json", "jsonl", "jsx", "kt", "kts", "lean", "lock", "log", "lua", "m", "md", "mdx",
-    "mjs", "ml", "mm", "mts", "nix", "patch", "php", "pl", "prisma", "properties", "proto", "ps1", "py", "rb", "rs",
-    "scala", "scss", "sh", "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "txt", "vue", "yaml", "yml",
+const EXTENSIONS: [&str; 98] = [
+    "astro", "bash", "bat", "bicep", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "cts", "cxx", "dart", "db", "env", "erl", "ex", "exs", "fs", "gd", "go", "gql", "gradle", "graphql", "gz", "h", "hcl", "hpp", "hs", "html", "http", "ini", "ipynb", "java", "jl", "js", "json", "json5", "jsonl", "jsx", "kt", "kts", "lean", "lock", "log", "lua", "m", "md", "mdx", "mjs", "ml", "mm", "mts", "ndjson", "nix", "parquet", "patch", "pdf", "php", "pl", "plist", "png", "prisma", "properties", "proto", "ps1", "py", "rb", "rs", "rst", "scala", "scss", "sh", "snap", "sql", "sqlite", "svelte", "svg", "swift", "tar", "tf", "toml", "ts", "tsv", "tsx", "txt", "vue", "wasm", "xcconfig", "xlsx", "xml", "yaml", "yml", "zig", "zip",
 ];
 
 /// Names of files without an ending.
@@ -27,7 +23,7 @@ static URL: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?:https?|ssh|git)://[
 
 /// `#412`, `acme/ledger#412`, `!412`, `GH-412`, and keys of trackers such as `ENG-1042`.
 static CHANGE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?:^|[^\w&/#])(?:[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?[#!][0-9]+(?-u:\b)|(?-u:\b)[A-Z][A-Z0-9]{1,9}-[0-9]+(?-u:\b)")
+    pattern(r"(?:^|[^\w&/#])(?:[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?[#!][0-9]+(?-u:\b)|(?-u:\b)[A-Z]{2,10}-[0-9]+(?-u:\b)")
 });
 
 /// True if a name ends as files do.
@@ -59,9 +55,25 @@ pub(in crate::domain::handoff) fn file(text: &str) -> Option<&str> {
     WORD.find_iter(text).map(|word| word.as_str()).find(|word| is_file(word))
 }
 
+/// Names in capitals with a number that are no key of a tracker.
+const STANDARDS: [&str; 12] = ["SHA", "UTF", "ISO", "RFC", "AES", "MD", "GPT", "HTTP", "ASCII", "RSA", "TLS", "PEP"];
+
+/// The pull requests and issues that a text of one line names.
+fn changes(text: &str) -> impl Iterator<Item = &str> {
+    let found = CHANGE.find_iter(text).map(|found| found.as_str());
+    let found = found.map(|found| found.trim_start_matches(|first: char| !(first.is_ascii_alphanumeric() || "#!".contains(first))));
+    found.filter(|found| !STANDARDS.contains(&found.split('-').next().unwrap_or_default()))
+}
+
 /// True if a line names a pull request, an issue or an address.
 pub(in crate::domain::handoff) fn names_change(line: &Line<'_>) -> bool {
-    CHANGE.is_match(line.text) || URL.is_match(line.text)
+    changes(line.text).next().is_some() || URL.is_match(line.text)
+}
+
+/// What a line points to: a file, a pull request, an issue, an address.
+pub(in crate::domain::handoff) fn pointed_to<'t>(line: &Line<'t>) -> Option<&'t str> {
+    let change = changes(line.text).next();
+    file(line.text).or(change).or_else(|| URL.find(line.text).map(|found| found.as_str()))
 }
 
 /// What stands for a repository behind the word for one.
@@ -71,7 +83,7 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A pair that owns and is owned: `acme/ledger`, not `src/main` or `and/or`.
 static PAIR: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?:^|[\s`(「:：,、])(?P<owner>[A-Za-z0-9][A-Za-z0-9-]{1,38})/(?P<name>[A-Za-z0-9][A-Za-z0-9._-]+)(?P<end>[\s`)」,、.;:：#のでにをは]|$)"));
+    LazyLock::new(|| pattern(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]{1,38})/(?P<name>[A-Za-z0-9][A-Za-z0-9._-]+)"));
 
 /// First parts of pairs that are folders, branches or remotes.
 const PLACES: [&str; 60] = [
@@ -108,16 +120,24 @@ fn is_repository(url: &str) -> bool {
 
 fn pair<'t>(line: &Line<'t>) -> Option<&'t str> {
     let text = line.text;
+    if !PAIR.is_match(text) {
+        return None;
+    }
+    let branches = super::git::said(line);
     PAIR.captures_iter(text).find_map(|found| {
         let (owner, name) = (found.name("owner")?, found.name("name")?);
-        let whole = &text[owner.start()..name.end()];
+        let whole = text[owner.start()..name.end()].trim_end_matches('.');
+        let before = text[..owner.start()].chars().next_back();
+        let after = text[name.end()..].chars().next();
+        let is_part = |beside: Option<char>, marks: &str| {
+            beside.is_some_and(|beside| beside.is_ascii_alphanumeric() || marks.contains(beside))
+        };
         let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        let behind = found.name("end").map_or("", |end| end.as_str());
         let is_place = PLACES.binary_search(&owner.as_str().to_ascii_lowercase().as_str()).is_ok();
-        let is_words = PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(whole.trim_end_matches('.')));
+        let is_words = PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(whole));
         // A branch behind its word or in a command; a file; a folder.
-        let is_branch = super::git::said(line).iter().any(|branch| whole.starts_with(branch) || branch.starts_with(whole));
+        let is_branch = branches.iter().any(|branch| whole.starts_with(branch) || branch.starts_with(whole));
         let is_other = is_place || is_words || is_branch || has_extension(whole) || number(owner.as_str()) || number(name.as_str());
-        (!is_other && (behind != "/")).then_some(whole.trim_end_matches('.'))
+        (!is_other && !is_part(before, "/._-@~$%=") && !is_part(after, "/_=(")).then_some(whole)
     })
 }
