@@ -1,5 +1,15 @@
 //! Handoffs: when one is pending, the line that is pasted, what is checked and warned about.
 
+mod any;
+mod files;
+mod grades;
+mod hidden;
+mod judged;
+mod languages;
+mod round_trip;
+mod rules;
+mod settings;
+
 use heyaira::error::Code;
 use serde_json::{Value, json};
 
