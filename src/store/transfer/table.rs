@@ -69,7 +69,7 @@ impl Table {
 
     /// The column whose values the database makes.
     pub(super) fn made_key(&self) -> Option<&'static str> {
-        let is_made = ["project", "token", "task", "memory", "message"].contains(&self.name);
+        let is_made = ["project", "token", "task", "memory", "message", "backup"].contains(&self.name);
         self.key.first().copied().filter(|_| is_made)
     }
 
@@ -129,6 +129,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "project_id, caller, operation, idempotency_key",
             "project_id, caller, operation, idempotency_key, fingerprint, answer, expires_at",
         ),
+        Table::of("backup", "backup_key", "backup_key, file, made_at, made_by"),
     ];
     // What makes a task or a memory comes first, in its own order, so that it can be read out of the row.
     for table in &mut tables {
