@@ -189,11 +189,12 @@ fn compact(transaction: &Transaction) -> Result<()> {
 /// Moves the log into the file, and leaves nothing in it.
 fn empty_log(transaction: &Transaction) -> Result<()> {
     let sql = "pragma wal_checkpoint(truncate)";
-    let busy = transaction.connection.query_row(sql, [], |row| row.get::<_, bool>(0));
-    match busy.map_err(|error| failed(&error))? {
-        false => Ok(()),
-        true => Err(unavailable("somebody is reading an older state of the database".to_owned())),
+    let busy =
+        transaction.connection.query_row(sql, [], |row| row.get::<_, bool>(0)).map_err(|error| failed(&error))?;
+    if busy {
+        return Err(unavailable("somebody is reading an older state of the database".to_owned()));
     }
+    Ok(())
 }
 
 /// Has the pages that a savepoint changes kept in memory. A group of writes has one for each, and what they hold would
