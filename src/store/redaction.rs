@@ -31,7 +31,7 @@ pub struct Place {
 }
 
 /// Every place but the tasks themselves, which change by a new version.
-pub const PLACES: [Place; 7] = [
+pub const PLACES: [Place; 8] = [
     Place { table: "project", key: &["project_id"], texts: &["name"], json: &[] },
     Place { table: "token", key: &["token_key"], texts: &["name", "created_by"], json: &[] },
     Place {
@@ -41,6 +41,12 @@ pub const PLACES: [Place; 7] = [
         json: &["content"],
     },
     Place { table: "receipt", key: &["task_id", "version"], texts: &["session_ref"], json: &["fields"] },
+    Place {
+        table: "verification",
+        key: &["task_id", "verification_key"],
+        texts: &["caller", "connection", "session_ref"],
+        json: &["differences", "facts"],
+    },
     Place {
         table: "memory",
         key: &["memory_key"],

@@ -69,8 +69,8 @@ impl Table {
 
     /// The column whose values the database makes.
     pub(super) fn made_key(&self) -> Option<&'static str> {
-        let is_made = ["project", "token", "task", "memory", "message", "backup"].contains(&self.name);
-        self.key.first().copied().filter(|_| is_made)
+        let made = ["project", "token", "task", "verification", "memory", "message", "backup"];
+        self.key.first().copied().filter(|_| made.contains(&self.name))
     }
 
     /// The key of one of its rows.
@@ -112,6 +112,11 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "task_id, version, project_id, at, caller, connection, session_ref, harness, act, changed, content",
         ),
         Table::of("receipt", "task_id, version", "task_id, version, session_ref, fields, observed, carried, at"),
+        Table::of(
+            "verification",
+            "verification_key",
+            "verification_key, task_id, receipt_version, at, caller, connection, session_ref, verdict, differences, facts",
+        ),
         Table::of(
             "task_session",
             "project_id, session_ref, task_id",
