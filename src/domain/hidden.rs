@@ -134,12 +134,18 @@ fn sort_of(characters: &[(usize, char)], position: usize, is_unbalanced: bool) -
         '\u{202d}' | '\u{202e}' => Some(Sort::Direction),
         '\u{202a}'..='\u{202c}' | '\u{2066}'..='\u{2069}' => is_unbalanced.then_some(Sort::Direction),
         // Marks stand beside letters and numbers of lines that run from the right.
-        '\u{200e}' | '\u{200f}' | '\u{61c}' => (!line_runs_from_the_right(characters, position)).then_some(Sort::Direction),
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => {
+            (!line_runs_from_the_right(characters, position)).then_some(Sort::Direction)
+        }
         '\u{fe00}'..='\u{fe0f}' => (!before.is_some_and(takes_variation)).then_some(Sort::Variation),
-        '\u{e0100}'..='\u{e01ef}' => (before.map(|before| before.script()) != Some(Script::Han)).then_some(Sort::Variation),
+        '\u{e0100}'..='\u{e01ef}' => {
+            (before.map(|before| before.script()) != Some(Script::Han)).then_some(Sort::Variation)
+        }
         '\u{180b}'..='\u{180d}' | '\u{180f}' => (!before.is_some_and(is_mongolian)).then_some(Sort::Variation),
         '\u{3164}' | '\u{ffa0}' | '\u{34f}' => Some(Sort::Invisible),
-        '\u{115f}' | '\u{1160}' => (!is_beside(before, after, |one| one.script() == Script::Hangul)).then_some(Sort::Invisible),
+        '\u{115f}' | '\u{1160}' => {
+            (!is_beside(before, after, |one| one.script() == Script::Hangul)).then_some(Sort::Invisible)
+        }
         _ => match character.general_category() {
             GeneralCategory::Control => Some(Sort::Control),
             GeneralCategory::Format => (!is_seen(character)).then_some(Sort::Invisible),
@@ -167,11 +173,36 @@ const fn is_seen(character: char) -> bool {
 fn has_joiners(character: char) -> bool {
     matches!(
         script(character),
-        Script::Arabic | Script::Syriac | Script::Mandaic | Script::Nko | Script::Mongolian | Script::Hanifi_Rohingya
-            | Script::Adlam | Script::Devanagari | Script::Bengali | Script::Gurmukhi | Script::Gujarati | Script::Oriya
-            | Script::Tamil | Script::Telugu | Script::Kannada | Script::Malayalam | Script::Sinhala | Script::Khmer
-            | Script::Myanmar | Script::Tibetan | Script::Balinese | Script::Javanese | Script::Sundanese | Script::Limbu
-            | Script::Kaithi | Script::Grantha | Script::Newa | Script::Tirhuta | Script::Sharada | Script::Modi
+        Script::Arabic
+            | Script::Syriac
+            | Script::Mandaic
+            | Script::Nko
+            | Script::Mongolian
+            | Script::Hanifi_Rohingya
+            | Script::Adlam
+            | Script::Devanagari
+            | Script::Bengali
+            | Script::Gurmukhi
+            | Script::Gujarati
+            | Script::Oriya
+            | Script::Tamil
+            | Script::Telugu
+            | Script::Kannada
+            | Script::Malayalam
+            | Script::Sinhala
+            | Script::Khmer
+            | Script::Myanmar
+            | Script::Tibetan
+            | Script::Balinese
+            | Script::Javanese
+            | Script::Sundanese
+            | Script::Limbu
+            | Script::Kaithi
+            | Script::Grantha
+            | Script::Newa
+            | Script::Tirhuta
+            | Script::Sharada
+            | Script::Modi
     )
 }
 
@@ -179,8 +210,15 @@ fn has_joiners(character: char) -> bool {
 fn breaks_with_spaces(character: char) -> bool {
     matches!(
         script(character),
-        Script::Thai | Script::Lao | Script::Khmer | Script::Myanmar | Script::Tai_Tham | Script::New_Tai_Lue | Script::Tibetan
-            | Script::Javanese | Script::Balinese
+        Script::Thai
+            | Script::Lao
+            | Script::Khmer
+            | Script::Myanmar
+            | Script::Tai_Tham
+            | Script::New_Tai_Lue
+            | Script::Tibetan
+            | Script::Javanese
+            | Script::Balinese
     )
 }
 
@@ -198,7 +236,8 @@ fn is_mongolian(character: char) -> bool {
 
 /// True for what an emoji may end with in front of a joiner: itself, its skin, its form.
 fn ends_emoji(character: char) -> bool {
-    !character.is_ascii() && (character.is_emoji_char() || character == '\u{fe0f}' || ('\u{1f3fb}'..='\u{1f3ff}').contains(&character))
+    !character.is_ascii()
+        && (character.is_emoji_char() || character == '\u{fe0f}' || ('\u{1f3fb}'..='\u{1f3ff}').contains(&character))
 }
 
 /// True for what a variation selector may stand behind.
@@ -206,7 +245,10 @@ fn takes_variation(character: char) -> bool {
     character.is_emoji_char()
         || matches!(
             character.general_category(),
-            GeneralCategory::OtherSymbol | GeneralCategory::MathSymbol | GeneralCategory::OtherPunctuation | GeneralCategory::OtherLetter
+            GeneralCategory::OtherSymbol
+                | GeneralCategory::MathSymbol
+                | GeneralCategory::OtherPunctuation
+                | GeneralCategory::OtherLetter
         ) && !('\u{fe00}'..='\u{fe0f}').contains(&character)
 }
 
@@ -258,7 +300,13 @@ fn line_runs_from_the_right(characters: &[(usize, char)], position: usize) -> bo
     let is_right = |character: char| {
         matches!(
             character.script(),
-            Script::Arabic | Script::Hebrew | Script::Syriac | Script::Thaana | Script::Nko | Script::Adlam | Script::Mandaic
+            Script::Arabic
+                | Script::Hebrew
+                | Script::Syriac
+                | Script::Thaana
+                | Script::Nko
+                | Script::Adlam
+                | Script::Mandaic
         )
     };
     let before = characters[..position].iter().rev().take(AROUND).map(|(_, one)| *one).take_while(|one| *one != '\n');

@@ -113,6 +113,53 @@ impl Rule {
         }
     }
 
+    /// What it asks, in a sentence; why, and where that comes from, stands where it is judged.
+    pub const fn asks(self) -> &'static str {
+        match self {
+            Self::SummaryOneSentence => {
+                "The summary is there, at most 280 characters on one line, and not the title again."
+            }
+            Self::RepositoryNamed => {
+                "`owner/name`, an address or a path of the repository stands in handoff_completed or handoff_next."
+            }
+            Self::BranchAndCommit => {
+                "The receipt has branch and result_commit, both look like what they are, and the texts name no other branch or head."
+            }
+            Self::StatesDistinguished => {
+                "What is prepared, deployed and verified in production is told, claimed or expressly not; a test deploys nothing."
+            }
+            Self::TestsWithNumbers => {
+                "Tests are told by their command and its totals; that something was not run counts when it is said."
+            }
+            Self::FirstStepExecutable => {
+                "The first line of handoff_next is a command, or an instruction that names a file, branch, pull request or command."
+            }
+            Self::PreviousSessionLine => {
+                "The last line of handoff_next is `Previous session: <session_ref>`; a path is no session."
+            }
+            Self::MemoriesExist => {
+                "Every memory that is named exists and is not superseded; decisions of this session are named."
+            }
+            Self::BlockerThreeParts => {
+                "A blocked task says what blocks, who moves next and what is needed; one that is not blocked has no blockers."
+            }
+            Self::ReceiptComplete => {
+                "A receipt came, with session_ref, harness, model, base_commit, tests, completed_work and next_step."
+            }
+            Self::NoTranscript => "No conversation and no contents of the repository are pasted.",
+            Self::WorkingLanguage => {
+                "The durable fields are in the project's language, as far as there is enough text to say."
+            }
+            Self::NoHiddenCharacters => {
+                "No tag characters, zero-width characters, direction controls or other invisible ones, where no script or emoji needs them."
+            }
+            Self::SameSession => {
+                "The session that wrote handoff_next, and the one its last line names, is the receipt's."
+            }
+            Self::Secrets => "No text holds a secret.",
+        }
+    }
+
     /// What a project does that says nothing: a secret is never let in, all else is the writer's to judge.
     pub const fn default_setting(self) -> Setting {
         match self {

@@ -119,12 +119,13 @@ pub fn check_loose(text: &str, language: Option<&str>) -> Result<Value> {
 
 /// A draft out of JSON, checked as if it had been sent.
 fn given_draft(text: &str) -> Result<Draft> {
-    let given: Value =
-        serde_json::from_str(text).map_err(|error| Refusal::argument(format!("the file is no JSON object: {error}")))?;
+    let given: Value = serde_json::from_str(text)
+        .map_err(|error| Refusal::argument(format!("the file is no JSON object: {error}")))?;
     let schema = schema::full::<HandoffCheck>();
     let reading = Reading { schema: &schema, reads: true, by_person: true, whole: true };
     let checked = reading.parse(json!({"draft": given}), |_| Vec::new())?;
-    let check: HandoffCheck = serde_json::from_value(Value::Object(checked)).map_err(|error| Refusal::internal(&error))?;
+    let check: HandoffCheck =
+        serde_json::from_value(Value::Object(checked)).map_err(|error| Refusal::internal(&error))?;
     Ok(check.draft.unwrap_or_default())
 }
 
@@ -237,7 +238,8 @@ impl Judged {
             let texts: Vec<(&str, &str)> = texts.filter(|(name, _)| touched.contains(name)).collect();
             return Ok(Self { told: handoff::hidden(&texts, &context.project()?.rules), grade: None });
         }
-        let found = findings(context, Some(after), &after.content, receipt.cloned(), next_by(Some(after)).as_deref()).await?;
+        let found =
+            findings(context, Some(after), &after.content, receipt.cloned(), next_by(Some(after)).as_deref()).await?;
         let grade = Some(Grade::of_findings(&found));
         let mut told: Vec<Finding> = found.into_iter().filter_map(|finding| told(finding, touched)).collect();
         told.sort_by_key(|finding| (!finding.contradicts, finding.level != Level::Error));

@@ -179,7 +179,10 @@ impl Operation for ProjectSet {
         }
         found.stale_hours = self.stale_hours.unwrap_or(found.stale_hours);
         if let Some(words) = &self.rule {
-            found.rules.set_all(words).map_err(|problems| Refusal::argument(problems.join(". ").replace("?. ", "? ")))?;
+            found
+                .rules
+                .set_all(words)
+                .map_err(|problems| Refusal::argument(problems.join(". ").replace("?. ", "? ")))?;
         }
         project::save(context.transaction, &found, context.now).await?;
         let mut answer = shown(&found);

@@ -19,15 +19,28 @@ struct Migration {
 }
 
 /// The migrations by number, starting with 1.
-const MIGRATIONS: [Migration; 2] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0001_initial.sql"),
         postgres: include_str!("../../migrations/postgres/0001_initial.sql"),
         serves_from: 1,
     },
+    // One more table. What removes a task removes its rows by itself, and a move or a restore wants the same schema.
     Migration {
-        sqlite: include_str!("../../migrations/sqlite/0003_rules.sql"),
-        postgres: include_str!("../../migrations/postgres/0003_rules.sql"),
+        sqlite: include_str!("../../migrations/sqlite/0002_verification.sql"),
+        postgres: include_str!("../../migrations/postgres/0002_verification.sql"),
+        serves_from: 1,
+    },
+    // One more act of a version, whose name older programs only pass on, and a table that they do not write to.
+    Migration {
+        sqlite: include_str!("../../migrations/sqlite/0003_redaction.sql"),
+        postgres: include_str!("../../migrations/postgres/0003_redaction.sql"),
+        serves_from: 1,
+    },
+    // One more column of a project, which older programs leave as it is, and a table whose rows go with their task.
+    Migration {
+        sqlite: include_str!("../../migrations/sqlite/0004_rules.sql"),
+        postgres: include_str!("../../migrations/postgres/0004_rules.sql"),
         serves_from: 1,
     },
 ];

@@ -101,7 +101,7 @@ fn differing(present: &Task, replayed: &Content) -> String {
 }
 
 /// What can be wrong between tables: the words behind the number, and the query that counts.
-const TABLE_CHECKS: [(&str, &str); 19] = [
+const TABLE_CHECKS: [(&str, &str); 20] = [
     (
         "counts by status differ from the tasks in a project",
         "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
@@ -147,6 +147,11 @@ const TABLE_CHECKS: [(&str, &str); 19] = [
     (
         "grades belong to no task",
         "select count(*) from task_grade g where not exists (select 1 from task t where t.task_id = g.task_id)",
+    ),
+    (
+        "verifications belong to no receipt",
+        "select count(*) from verification f where not exists (select 1 from receipt r \
+         where r.task_id = f.task_id and r.version = f.receipt_version)",
     ),
     (
         "tags belong to no task",

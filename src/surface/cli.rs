@@ -11,6 +11,7 @@ pub mod handoff;
 pub mod limits;
 pub mod maintain;
 pub mod mcp;
+pub mod redact;
 pub mod serve;
 pub mod setup;
 pub mod start;

@@ -7,12 +7,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, connections, doctor, flags, handoff, maintain, mcp, serve, setup, start, transfer};
+use crate::surface::cli::{
+    Session, connections, doctor, flags, handoff, maintain, mcp, redact, serve, setup, start, transfer,
+};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 13] = [
+const BY_HAND: [(&str, Run); 14] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -25,6 +27,7 @@ const BY_HAND: [(&str, Run); 13] = [
     ("backup", maintain::backup),
     ("restore", maintain::restore),
     ("move", transfer::run),
+    ("redact", redact::run),
     ("completions", maintain::completions),
 ];
 
@@ -59,7 +62,8 @@ pub fn all() -> Command {
 fn with_files(command: Command) -> Command {
     command
         .mut_arg("task_id", |argument| {
-            let help = "A task by its id or the beginning of it; or a Markdown file or draft as JSON, - for standard input";
+            let help =
+                "A task by its id or the beginning of it; or a Markdown file or draft as JSON, - for standard input";
             argument.value_name("TASK|FILE").help(help)
         })
         .after_help("Exit code: 0 if the handoff is ready, 2 if it is thin or misleading. A file needs no database.")
@@ -166,6 +170,7 @@ fn made_by_hand() -> Vec<Command> {
                 "Stay the instance that it was, so that profiles go on; else it becomes another one, and old ones are refused",
             )),
         transfer::command(),
+        redact::command(),
         Command::new("completions")
             .about("Print the completions of a shell")
             .arg(text("shell").help("bash, zsh, fish, elvish or powershell")),

@@ -38,7 +38,9 @@ fn a_file_needs_no_database_and_says_how_good_it_is() {
     assert_eq!((&answer["file"], &answer["grade"]), (&json!("-"), &json!("thin")));
     let told = check(folder.path(), &["-"], &thin);
     assert_eq!(told.code, 2);
-    for part in ["-: thin", "warning  handoff_completed  repository-named", "first-step-executable", "branch feat/import"] {
+    for part in
+        ["-: thin", "warning  handoff_completed  repository-named", "first-step-executable", "branch feat/import"]
+    {
         assert!(told.out.contains(part), "no {part}: {}", told.out);
     }
     assert!(!folder.path().join(".local").exists(), "no database was made");
@@ -83,7 +85,7 @@ fn a_task_is_checked_as_the_tool_does_and_a_name_that_is_both_is_refused() {
     let short = &task[..8];
     let answer = place.cli(&["handoff", "check", short, "--json"]);
     assert_eq!((answer.code, &answer.json()["grade"]), (2, &json!("thin")));
-    write_file(&place, short, READY);
+    write_file(place.folder.path(), short, READY);
     let refused = place.cli(&["handoff", "check", short]);
     assert_eq!(refused.code, 2);
     for part in ["is a file here and could be a task", &format!("./{short}"), "the whole id"] {
@@ -107,6 +109,7 @@ fn a_hidden_character_is_shown_and_a_file_that_is_too_large_or_no_text_is_refuse
     assert!(large.err.contains("too_large") && large.code == 2, "{large:?}");
     std::fs::write(folder.path().join("bytes.md"), [0xff, 0xfe, 0x00]).expect("written");
     assert!(check(folder.path(), &["bytes.md"], "").err.contains("not UTF-8"));
-    std::fs::write(folder.path().join("windows.md"), format!("\u{feff}{}", READY.replace('\n', "\r\n"))).expect("written");
+    std::fs::write(folder.path().join("windows.md"), format!("\u{feff}{}", READY.replace('\n', "\r\n")))
+        .expect("written");
     assert_eq!(check(folder.path(), &["windows.md"], "").code, 0);
 }

@@ -8,7 +8,10 @@ use crate::house::{House, text};
 #[test]
 fn what_hides_is_reported_with_its_count_and_place() {
     let cases = [
-        ("Fix login\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}", "6 tag characters (U+E0069) from line 1 column 10"),
+        (
+            "Fix login\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}",
+            "6 tag characters (U+E0069) from line 1 column 10",
+        ),
         ("Access GRANTED \u{202e}DENIED \u{645}", "1 direction control (U+202E) at line 1 column 16"),
         ("pay\u{200b}load", "1 zero-width character (U+200B) at line 1 column 4"),
         ("a\nbc\u{2060}", "1 zero-width character (U+2060) at line 2 column 3"),
@@ -23,7 +26,10 @@ fn what_hides_is_reported_with_its_count_and_place() {
         ("x\u{2063}y", "1 invisible character (U+2063)"),
         ("x\u{fff9}y", "1 invisible character (U+FFF9)"),
         // A flag has no room for a sentence.
-        ("\u{1f3f4}\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}\u{e0061}\u{e006c}\u{e007f}", "9 tag characters"),
+        (
+            "\u{1f3f4}\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}\u{e0061}\u{e006c}\u{e007f}",
+            "9 tag characters",
+        ),
     ];
     for (given, expected) in cases {
         let told = problem(given).unwrap_or_default();

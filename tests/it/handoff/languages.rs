@@ -78,7 +78,8 @@ fn another_language_than_the_projects_is_told_once_there_is_enough_of_it() {
 
 #[test]
 fn japanese_and_english_are_told_apart_by_their_script() {
-    let found = judged(&merged(good_japanese(), json!({"language": "en", "title": "Import", "summary": "Importer works."})));
+    let found =
+        judged(&merged(good_japanese(), json!({"language": "en", "title": "Import", "summary": "Importer works."})));
     assert_eq!(found.rules(), ["working-language"]);
     assert!(found.fix().contains("Japanese"), "{found:?}");
     let english = json!({

@@ -69,6 +69,9 @@ fn what_the_findings_say_makes_a_bad_handoff_ready() {
     let packet = house.client("tomas").ok("continuity_context", json!({"handoff": task}));
     assert_eq!(packet.get("grade"), None);
     assert!(text(&packet["handoff_next"]).starts_with("cargo test -p import camt::batch\n"));
-    assert_eq!((&packet["receipt"]["branch"], &packet["receipt"]["result_commit"]), (&json!("feat/import"), &json!("9f3b2d1")));
+    assert_eq!(
+        (&packet["receipt"]["branch"], &packet["receipt"]["result_commit"]),
+        (&json!("feat/import"), &json!("9f3b2d1"))
+    );
     assert_eq!(packet["memories"][0]["id"], json!(memory));
 }

@@ -41,7 +41,12 @@ fn nothing_is_found_in_good_ones() {
 fn the_summary_says_the_state_in_one_sentence() {
     let summary = |text: &str| with(json!({"summary": text}));
     finds(&summary(""), "summary-one-sentence", Grade::Thin, &["state in one sentence"]);
-    finds(&summary("Import bank statements (CAMT.053)."), "summary-one-sentence", Grade::Thin, &["not the title again"]);
+    finds(
+        &summary("Import bank statements (CAMT.053)."),
+        "summary-one-sentence",
+        Grade::Thin,
+        &["not the title again"],
+    );
     finds(&summary(&"long ".repeat(60)), "summary-one-sentence", Grade::Thin, &["280"]);
     finds(&summary("Importer works.\nFiles are open."), "summary-one-sentence", Grade::Thin, &["one line"]);
 }
@@ -75,7 +80,9 @@ fn the_receipt_has_branch_and_commit_and_the_texts_agree() {
         finds(&with_receipt(json!({"result_commit": wrong})), rule, Grade::Thin, &["no commit", "9f3b2d1"]);
     }
     finds(&with_receipt(json!({"base_commit": "main"})), rule, Grade::Thin, &["no commit"]);
-    for right in ["9F3B2D1", "9f3b2d1 (pushed)", "`9f3b2d1`", "4c19e7a..9f3b2d1", "none: nothing is committed", "uncommitted"] {
+    for right in
+        ["9F3B2D1", "9f3b2d1 (pushed)", "`9f3b2d1`", "4c19e7a..9f3b2d1", "none: nothing is committed", "uncommitted"]
+    {
         finds_nothing(&with_receipt(json!({"result_commit": right})));
     }
     let both = &["feat/other", "feat/statement-import"];
@@ -127,7 +134,9 @@ fn tests_come_with_their_command_and_totals() {
     let mut bare = merged(bare.clone(), json!({"handoff_completed": completed(&bare, "Not run", None)}));
     bare["work_receipt"] = tests("148 passed")["work_receipt"].clone();
     finds(&bare, rule, Grade::Thin, &["name the command"]);
-    for honest in ["none were run: the CI machine is down", "Full tests were not rerun.", "not run", "未実行 (CI 停止中)"] {
+    for honest in
+        ["none were run: the CI machine is down", "Full tests were not rerun.", "not run", "未実行 (CI 停止中)"]
+    {
         finds_nothing(&tests(honest));
     }
 }
@@ -269,7 +278,12 @@ fn no_conversation_and_no_contents_are_pasted() {
     let lines: String = (0..60).map(|number| format!("let x{number} = {number};\n")).collect();
     finds(&more(&format!("```rust\n{lines}```")), rule, Grade::Thin, &["60 lines"]);
     let changed: String = (0..20).map(|number| format!("+let x{number} = {number};\n")).collect();
-    finds(&more(&format!("```diff\ndiff --git a/x b/x\n@@ -1,2 +1,2 @@\n{changed}```")), rule, Grade::Thin, &["22 lines"]);
+    finds(
+        &more(&format!("```diff\ndiff --git a/x b/x\n@@ -1,2 +1,2 @@\n{changed}```")),
+        rule,
+        Grade::Thin,
+        &["22 lines"],
+    );
     let short = "```sh\ncargo test -p import\ncargo run -p bench\n```\nThe user: maria. Assistant bots are off.";
     finds_nothing(&more(short));
 }
@@ -278,7 +292,12 @@ fn no_conversation_and_no_contents_are_pasted() {
 fn one_session_writes_both() {
     let rule = "same-session";
     let other = "codex:01a2f6de-0000-4000-8000-000000000000";
-    finds(&with_receipt(json!({"session_ref": other})), rule, Grade::Misleading, &["codex:01a2f6de", "claude-code:0d6a41c8"]);
+    finds(
+        &with_receipt(json!({"session_ref": other})),
+        rule,
+        Grade::Misleading,
+        &["codex:01a2f6de", "claude-code:0d6a41c8"],
+    );
     finds(&with(json!({"next_by": other})), rule, Grade::Misleading, &["was written by codex:01a2f6de"]);
     finds_nothing(&with(json!({"next_by": "maria"})));
     finds_nothing(&with(json!({"next_by": SESSION})));
@@ -288,5 +307,8 @@ fn one_session_writes_both() {
 fn a_rule_that_is_off_finds_nothing() {
     let fields = with(json!({"summary": "", "rules": {"summary-one-sentence": "off"}}));
     finds_nothing(&fields);
-    assert_eq!(judged(&with(json!({"summary": "", "rules": {"repository-named": "off"}}))).rules(), ["summary-one-sentence"]);
+    assert_eq!(
+        judged(&with(json!({"summary": "", "rules": {"repository-named": "off"}}))).rules(),
+        ["summary-one-sentence"]
+    );
 }

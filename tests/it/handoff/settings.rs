@@ -17,7 +17,10 @@ fn prose() -> Value {
 #[test]
 fn a_rule_that_is_off_is_silent_everywhere() {
     let house = House::new();
-    set(&house, &["summary-one-sentence=off", "first-step-executable=off", "same-session=off", "no-hidden-characters=off"]);
+    set(
+        &house,
+        &["summary-one-sentence=off", "first-step-executable=off", "same-session=off", "no-hidden-characters=off"],
+    );
     let client = house.client("maria");
     let task = client.create("Import bank statements");
     let answer = client.update(&task, 1, prose());

@@ -38,7 +38,8 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     }
     let missing = missing(view, blockers);
     if !missing.is_empty() {
-        let fix = format!("say {}, e.g. \"<what> blocks; <who> moves next; needed: <what to do>\"", text::listed(&missing));
+        let fix =
+            format!("say {}, e.g. \"<what> blocks; <who> moves next; needed: <what to do>\"", text::listed(&missing));
         findings.push(Finding::warning(Rule::BlockerThreeParts, FIELD, fix));
     }
 }
@@ -59,8 +60,11 @@ fn missing(view: &View<'_>, blockers: &str) -> Vec<String> {
 
 /// How many lines or parts begin with a label of their own.
 fn labels(view: &View<'_>) -> usize {
-    let lines = view.blockers.lines.iter().filter(|line| line.kind != Kind::Fence).flat_map(|line| line.text.split("; "));
-    let label = |part: &str| part.split_once([':', '：']).is_some_and(|(label, rest)| text::length(label) < 30 && !rest.trim().is_empty());
+    let lines =
+        view.blockers.lines.iter().filter(|line| line.kind != Kind::Fence).flat_map(|line| line.text.split("; "));
+    let label = |part: &str| {
+        part.split_once([':', '：']).is_some_and(|(label, rest)| text::length(label) < 30 && !rest.trim().is_empty())
+    };
     lines.filter(|part| label(part)).count()
 }
 
@@ -80,17 +84,23 @@ fn names_somebody(blockers: &str) -> bool {
         ["for", "from", "by", "on", "ask", "asks", "with", "to", "of", "until", "when", "contact"];
     const AFTER: [&str; 10] = ["must", "has", "needs", "should", "is", "moves", "to", "will", "can", "approves"];
     let lower = blockers.to_lowercase();
-    if vocabulary::has_any(&lower, &vocabulary::ROLES) || vocabulary::ROLES_JAPANESE.iter().any(|role| lower.contains(role)) {
+    if vocabulary::has_any(&lower, &vocabulary::ROLES)
+        || vocabulary::ROLES_JAPANESE.iter().any(|role| lower.contains(role))
+    {
         return true;
     }
-    let words: Vec<&str> = blockers.split_whitespace().map(|word| word.trim_matches([',', '.', ';', ':', '(', ')'])).collect();
+    let words: Vec<&str> =
+        blockers.split_whitespace().map(|word| word.trim_matches([',', '.', ';', ':', '(', ')'])).collect();
     let is_name = |word: &str| {
         let mut letters = word.chars();
-        letters.next().is_some_and(char::is_uppercase) && letters.clone().count() > 1 && letters.all(|letter| letter.is_lowercase() || letter == '-')
+        letters.next().is_some_and(char::is_uppercase)
+            && letters.clone().count() > 1
+            && letters.all(|letter| letter.is_lowercase() || letter == '-')
     };
     words.iter().any(|word| word.len() > 1 && word.starts_with('@'))
         || words.windows(2).any(|pair| {
             let (one, other) = (pair[0].to_lowercase(), pair[1].to_lowercase());
-            (BEFORE.contains(&one.as_str()) && is_name(pair[1])) || (is_name(pair[0]) && AFTER.contains(&other.as_str()))
+            (BEFORE.contains(&one.as_str()) && is_name(pair[1]))
+                || (is_name(pair[0]) && AFTER.contains(&other.as_str()))
         })
 }

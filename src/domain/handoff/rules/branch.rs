@@ -26,7 +26,8 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
 }
 
 fn document(view: &View<'_>, findings: &mut Vec<Finding>) {
-    let mut lack = |fix: &str| findings.push(Finding::warning(Rule::BranchAndCommit, "handoff_completed", fix).lacking());
+    let mut lack =
+        |fix: &str| findings.push(Finding::warning(Rule::BranchAndCommit, "handoff_completed", fix).lacking());
     if !view.lines().any(git::names_branch) {
         lack("name the branch: git branch --show-current prints it");
     }
@@ -95,7 +96,10 @@ fn commits(view: &View<'_>, findings: &mut Vec<Finding>) {
     let result = git::named_commit(result);
     let head = view.completed.lines.iter().find_map(head);
     if let Some(head) = head.filter(|head| git::is_commit(&result) && !same(head, &result)) {
-        let fix = format!("handoff_completed says head {head}, the receipt {}: correct the one that is wrong", text::head(&result, 40));
+        let fix = format!(
+            "handoff_completed says head {head}, the receipt {}: correct the one that is wrong",
+            text::head(&result, 40)
+        );
         findings.push(Finding::error(Rule::BranchAndCommit, field, fix).contradicting());
     }
 }
@@ -119,5 +123,7 @@ fn same(one: &str, other: &str) -> bool {
 fn is_none(field: &str) -> bool {
     let lower = field.to_lowercase();
     vocabulary::is_nothing(field)
-        || ["uncommitted", "no commit", "not committed", "none", "未コミット", "なし", "detached"].iter().any(|word| lower.starts_with(word))
+        || ["uncommitted", "no commit", "not committed", "none", "未コミット", "なし", "detached"]
+            .iter()
+            .any(|word| lower.starts_with(word))
 }

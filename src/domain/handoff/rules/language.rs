@@ -13,8 +13,10 @@ use crate::domain::rule::Rule;
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     let Some(working) = view.subject.language else { return };
     let content = view.subject.content;
-    let short = [("summary", &content.summary), ("title", &content.title)].map(|(field, text)| (field, Document::of(text)));
-    let long = [("handoff_completed", &view.completed), ("handoff_next", &view.next), ("handoff_blockers", &view.blockers)];
+    let short =
+        [("summary", &content.summary), ("title", &content.title)].map(|(field, text)| (field, Document::of(text)));
+    let long =
+        [("handoff_completed", &view.completed), ("handoff_next", &view.next), ("handoff_blockers", &view.blockers)];
     let all = long.into_iter().chain(short.iter().map(|(field, text)| (*field, text)));
     for (field, document) in all {
         if let Some(found) = language::other_than(working, document) {

@@ -25,7 +25,8 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     if named.is_some() {
         return;
     }
-    let text = if view.is_document() { format!("{}\n{next}", view.subject.content.handoff_completed) } else { next.clone() };
+    let text =
+        if view.is_document() { format!("{}\n{next}", view.subject.content.handoff_completed) } else { next.clone() };
     let is_elsewhere = text.contains(PREVIOUS_SESSION);
     if view.is_document() {
         if !is_elsewhere {

@@ -24,7 +24,9 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
         findings.push(Finding::error(Rule::SameSession, "handoff_next", fix).contradicting().or_in("work_receipt"));
     } else if let Some(other) = writer.filter(|writer| *writer != receipt) {
         let (other, receipt) = (in_a_sentence(other), in_a_sentence(receipt));
-        let fix = format!("handoff_next was written by {other}, the receipt is of {receipt}: let one session write both anew");
+        let fix = format!(
+            "handoff_next was written by {other}, the receipt is of {receipt}: let one session write both anew"
+        );
         findings.push(Finding::error(Rule::SameSession, "work_receipt", fix).contradicting().or_in("handoff_next"));
     }
 }

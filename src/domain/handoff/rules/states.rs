@@ -47,31 +47,49 @@ fn missing(view: &View<'_>, findings: &mut Vec<Finding>) {
 
 /// True if a state is spoken of, in words or in a shape that only it has.
 fn is_told(view: &View<'_>, state: State) -> bool {
-    let lines = || view.completed.lines.iter().chain(view.is_document().then_some(&view.next.lines).into_iter().flatten());
+    let lines =
+        || view.completed.lines.iter().chain(view.is_document().then_some(&view.next.lines).into_iter().flatten());
     let by_words = lines().any(|line| says(line, state));
     let by_shape = match state {
-        State::Prepared => lines().any(|line| !git::hashes(line).is_empty() || reference::names_change(line) || reference::names_file(line)),
+        State::Prepared => lines()
+            .any(|line| !git::hashes(line).is_empty() || reference::names_change(line) || reference::names_file(line)),
         State::Tested | State::Deployed | State::Verified => false,
     };
     by_words || by_shape
 }
 
 fn says(line: &Line<'_>, state: State) -> bool {
-    !matches!(line.kind, Kind::Code | Kind::Fence | Kind::Meta) && vocabulary::has_any(&line.text.to_lowercase(), state.words())
+    !matches!(line.kind, Kind::Code | Kind::Fence | Kind::Meta)
+        && vocabulary::has_any(&line.text.to_lowercase(), state.words())
 }
 
 /// What a line claims, if it claims that something runs or was seen to work, and what stands behind the label.
 fn claim(line: &Line<'_>) -> Option<String> {
     const CLAIMS: [&str; 14] = [
-        "verified in production", "deployed", "released", "rolled out", "live in production", "runs in production",
-        "本番確認済み", "本番確認", "本番で確認", "デプロイ済み", "デプロイ済", "デプロイ完了", "リリース済み", "デプロイ",
+        "verified in production",
+        "deployed",
+        "released",
+        "rolled out",
+        "live in production",
+        "runs in production",
+        "本番確認済み",
+        "本番確認",
+        "本番で確認",
+        "デプロイ済み",
+        "デプロイ済",
+        "デプロイ完了",
+        "リリース済み",
+        "デプロイ",
     ];
     let lower = line.text.to_lowercase();
     let found = CLAIMS.into_iter().find(|claim| vocabulary::has(&lower, claim))?;
     let behind = lower.split_once(found).map_or("", |(_, behind)| behind);
     let before = lower.split_once(found).map_or("", |(before, _)| before);
     let said = behind.trim_start_matches([':', '：', ' ', '*']).trim_end_matches(['.', '。', ' ']);
-    let is_denied = vocabulary::is_nothing(said) || said.starts_with("no ") || vocabulary::has_any(behind, &vocabulary::DENIALS) || vocabulary::has_any(before, &["not", "nothing", "never", "un", "未"]);
+    let is_denied = vocabulary::is_nothing(said)
+        || said.starts_with("no ")
+        || vocabulary::has_any(behind, &vocabulary::DENIALS)
+        || vocabulary::has_any(before, &["not", "nothing", "never", "un", "未"]);
     (!is_denied).then(|| format!("{before} {behind}"))
 }
 
@@ -79,7 +97,8 @@ fn by_a_test_alone(view: &View<'_>, findings: &mut Vec<Finding>) {
     let proven = |line: &&Line<'_>| {
         claim(line).is_some_and(|rest| {
             let commands = command::all_of_line(line);
-            let is_test = totals::has_totals(&rest) || commands.iter().any(|one| command::is_test(one)) || names_runner(&rest);
+            let is_test =
+                totals::has_totals(&rest) || commands.iter().any(|one| command::is_test(one)) || names_runner(&rest);
             let has_reason = vocabulary::has_any(&rest, &["because", "since all", "as all", "ので", "ため"]);
             let runs_somewhere = vocabulary::has_any(&rest, &vocabulary::PLACES) || reference::names_change(line);
             is_test && (has_reason || !(runs_somewhere || !git::hashes(line).is_empty()))
@@ -95,22 +114,34 @@ fn by_a_test_alone(view: &View<'_>, findings: &mut Vec<Finding>) {
 }
 
 fn names_runner(lower: &str) -> bool {
-    ["tests pass", "test passed", "tests passed", "unit test", "all tests", "テスト成功", "テストが通"].iter().any(|one| lower.contains(one))
+    ["tests pass", "test passed", "tests passed", "unit test", "all tests", "テスト成功", "テストが通"]
+        .iter()
+        .any(|one| lower.contains(one))
 }
 
 /// `Deployed: nothing`, and a summary that says it is deployed.
 fn claimed_and_denied(view: &View<'_>, findings: &mut Vec<Finding>) {
     let denies = |line: &&Line<'_>| {
         let lower = line.text.to_lowercase();
-        let label = lower.split_once([':', '：']).filter(|(label, _)| matches!(label.trim_matches(['*', ' ']), "deployed" | "デプロイ" | "デプロイ済み"));
+        let label = lower
+            .split_once([':', '：'])
+            .filter(|(label, _)| matches!(label.trim_matches(['*', ' ']), "deployed" | "デプロイ" | "デプロイ済み"));
         label.is_some_and(|(_, rest)| {
             let rest = rest.trim_matches(['*', ' ', '.', '。']);
             vocabulary::is_nothing(rest) || rest.starts_with("nothing") || rest.starts_with("なし")
         })
     };
-    let summary = Line { number: 1, kind: Kind::Text, is_item: false, text: view.subject.content.summary.trim(), codes: Vec::new(), language: None };
+    let summary = Line {
+        number: 1,
+        kind: Kind::Text,
+        is_item: false,
+        text: view.subject.content.summary.trim(),
+        codes: Vec::new(),
+        language: None,
+    };
     if view.completed.prose().any(|line| denies(&line)) && claim(&summary).is_some() {
-        let fix = "the summary says that it is deployed, handoff_completed that nothing is: correct the one that is wrong";
+        let fix =
+            "the summary says that it is deployed, handoff_completed that nothing is: correct the one that is wrong";
         findings.push(Finding::warning(Rule::StatesDistinguished, FIELD, fix).contradicting().or_in("summary"));
     }
 }

@@ -36,15 +36,26 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     findings.push(if let Some((number, command)) = command {
         finding(format!("{shown} cannot be run: put the command of line {number} first, {}", text::quoted(command, 70)))
     } else if let Some(line) = change {
-        finding(format!("{shown} cannot be run: put the step of line {} first, {}", line.number, text::quoted(line.text, 70)))
+        finding(format!(
+            "{shown} cannot be run: put the step of line {} first, {}",
+            line.number,
+            text::quoted(line.text, 70)
+        ))
     } else if let Some((number, named)) = named {
-        finding(format!("{shown} cannot be run: say in it what to run or open first, e.g. {} of line {number}", text::head(named, 70)))
+        finding(format!(
+            "{shown} cannot be run: say in it what to run or open first, e.g. {} of line {number}",
+            text::head(named, 70)
+        ))
     } else if view.is_document() {
         let fix = "name the file, branch, pull request or command to start with";
         finding(format!("{shown} cannot be run: {fix}{}", example(view)))
     } else {
         let fix = "start with a command, or name a file, branch or pull request";
-        Finding::error(Rule::FirstStepExecutable, "handoff_next", format!("{shown} cannot be run: {fix}{}", example(view)))
+        Finding::error(
+            Rule::FirstStepExecutable,
+            "handoff_next",
+            format!("{shown} cannot be run: {fix}{}", example(view)),
+        )
     });
 }
 
@@ -71,7 +82,9 @@ fn can_be_taken(line: &Line<'_>) -> bool {
 fn is_opening(next: &Document<'_>, first: &Line<'_>) -> bool {
     let mut lines = next.lines.iter().skip_while(|line| line.number <= first.number);
     let following = lines.next();
-    let opens = first.text.ends_with(':') || first.text.ends_with('：') || following.is_some_and(|line| line.kind == Kind::Fence);
+    let opens = first.text.ends_with(':')
+        || first.text.ends_with('：')
+        || following.is_some_and(|line| line.kind == Kind::Fence);
     let step = following.filter(|line| line.kind != Kind::Fence).or_else(|| lines.next());
     opens && step.is_some_and(can_be_taken)
 }
@@ -91,7 +104,10 @@ fn example(view: &View<'_>) -> String {
     let branch = Some(view.receipt_field("branch")).filter(|branch| !branch.is_empty() && !branch.contains(' '));
     let branch = branch.map(|branch| format!("git switch {}", text::head(branch, 60)));
     let lines = view.tests.lines.iter().chain(view.completed.lines.iter());
-    let test = lines.flat_map(command::all_of_line).find(|one| command::is_test(one)).map(|one| text::head(command::test_part(one), 60));
+    let test = lines
+        .flat_map(command::all_of_line)
+        .find(|one| command::is_test(one))
+        .map(|one| text::head(command::test_part(one), 60));
     match (branch, test) {
         (Some(branch), Some(test)) => format!(", e.g. {branch} && {test}"),
         (Some(one), None) => format!(", e.g. {one}"),

@@ -20,7 +20,10 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
         let fix = "say the state in one sentence: what works now and what is open";
         findings.push(Finding::error(Rule::SummaryOneSentence, "summary", fix).lacking());
     } else if letters(summary) == letters(&content.title) {
-        warn(format!("say the state, not the title again: what of {} works, and what is open", text::quoted(summary, 60)));
+        warn(format!(
+            "say the state, not the title again: what of {} works, and what is open",
+            text::quoted(summary, 60)
+        ));
     } else if text::length(summary) > SUMMARY_MAX {
         warn(format!("shorten it to {SUMMARY_MAX} characters, it has {}", text::grouped(text::length(summary))));
     } else if summary.lines().count() > 1 {

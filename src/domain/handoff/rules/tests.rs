@@ -21,7 +21,8 @@ const BELOW: usize = 4;
 /// tree is the same. Both seeds. "Full tests were not rerun" is honest and no finding.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     let in_receipt = self::said(&view.tests, vocabulary::says_not_run);
-    let is_bare_receipt = !in_receipt.is_empty() && !in_receipt.iter().any(|one| one.has_totals || one.is_unrun || one.is_nothing);
+    let is_bare_receipt =
+        !in_receipt.is_empty() && !in_receipt.iter().any(|one| one.has_totals || one.is_unrun || one.is_nothing);
     let mut said = said(&view.completed, vocabulary::says_tests_not_run);
     if view.is_document() {
         said.extend(self::said(&view.next, vocabulary::says_tests_not_run));
@@ -37,7 +38,10 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     } else if is_bare_receipt {
         format!("add the totals, e.g. \"{}: <n> passed, 0 failed\", or say that it was not run", example(view))
     } else if !has_totals && !has_unrun {
-        format!("say which tests ran with their totals, e.g. \"{}: <n> passed, 0 failed\", or that none were run", example(view))
+        format!(
+            "say which tests ran with their totals, e.g. \"{}: <n> passed, 0 failed\", or that none were run",
+            example(view)
+        )
     } else if has_totals && !has(|one| one.is_command || one.names_runner) {
         format!("name the command that gave the totals, e.g. \"{}: …\"", example(view))
     } else {
@@ -101,20 +105,41 @@ fn is_part(piece: &str, whole: &str) -> bool {
 
 fn of_part<'t>(part: &Line<'t>, unrun_above: bool, says_unrun: fn(&str) -> bool) -> Said<'t> {
     const CLAIMS: [&str; 19] = [
-        "pass", "passes", "passed", "passing", "green", "succeeded", "success", "successful", "ok", "clean", "tested", "✓", "✔", "✅",
-        "成功", "通過", "緑", "通った", "テスト済",
+        "pass",
+        "passes",
+        "passed",
+        "passing",
+        "green",
+        "succeeded",
+        "success",
+        "successful",
+        "ok",
+        "clean",
+        "tested",
+        "✓",
+        "✔",
+        "✅",
+        "成功",
+        "通過",
+        "緑",
+        "通った",
+        "テスト済",
     ];
     // What is asked for is no claim.
-    const WISHES: [&str; 9] = ["must", "should", "before any", "needs to", "ensure", "until", "make sure", "必須", "こと"];
+    const WISHES: [&str; 9] =
+        ["must", "should", "before any", "needs to", "ensure", "until", "make sure", "必須", "こと"];
     let lower = part.text.to_lowercase();
     let commands = command::all_of_line(part);
     let tests: Vec<&str> =
         commands.iter().filter(|one| command::is_test(one)).map(|one| command::test_part(one)).collect();
     // In any language: a number behind the command is its total.
-    let behind = tests.first().and_then(|test| part.text.split_once(test)).is_some_and(|(_, rest)| totals::has_number(rest));
+    let behind =
+        tests.first().and_then(|test| part.text.split_once(test)).is_some_and(|(_, rest)| totals::has_number(rest));
     let is_failure = !tests.is_empty() && vocabulary::has_any(&lower, &["fail", "error", "失敗", "落ち"]);
     Said {
-        claims: part.kind != Kind::Code && vocabulary::has_whole(&lower, &CLAIMS) && !vocabulary::has_any(&lower, &WISHES),
+        claims: part.kind != Kind::Code
+            && vocabulary::has_whole(&lower, &CLAIMS)
+            && !vocabulary::has_any(&lower, &WISHES),
         has_totals: behind || is_failure || totals::has_totals(part.text),
         is_unrun: unrun_above || says_unrun(&lower),
         is_nothing: vocabulary::is_nothing(part.text),
@@ -127,8 +152,26 @@ fn of_part<'t>(part: &Line<'t>, unrun_above: bool, says_unrun: fn(&str) -> bool)
 
 fn names_runner(lower: &str) -> bool {
     const RUNNERS: [&str; 20] = [
-        "cargo test", "cargo nextest", "go test", "npm test", "pnpm test", "yarn test", "bun test", "deno test", "make test",
-        "pytest", "vitest", "jest", "mocha", "phpunit", "rspec", "dotnet test", "swift test", "mvn ", "gradle", "ctest",
+        "cargo test",
+        "cargo nextest",
+        "go test",
+        "npm test",
+        "pnpm test",
+        "yarn test",
+        "bun test",
+        "deno test",
+        "make test",
+        "pytest",
+        "vitest",
+        "jest",
+        "mocha",
+        "phpunit",
+        "rspec",
+        "dotnet test",
+        "swift test",
+        "mvn ",
+        "gradle",
+        "ctest",
     ];
     vocabulary::has_any(lower, &RUNNERS)
 }
@@ -136,7 +179,8 @@ fn names_runner(lower: &str) -> bool {
 /// The tests that are said to have been run and whose totals stand nowhere.
 fn bare(said: &[Said<'_>], receipt_tests: &HashSet<&str>) -> Vec<String> {
     let is_counted = |one: &&Said<'_>| one.has_totals || one.has_totals_below || one.is_unrun;
-    let counted: HashSet<String> = said.iter().filter(is_counted).flat_map(|one| one.tests.iter().copied().map(words)).collect();
+    let counted: HashSet<String> =
+        said.iter().filter(is_counted).flat_map(|one| one.tests.iter().copied().map(words)).collect();
     let mut seen = HashSet::new();
     let told = said.iter().filter(|one| !is_counted(one));
     told.flat_map(|one| one.tests.iter().filter(|test| one.claims || receipt_tests.contains(*test)))

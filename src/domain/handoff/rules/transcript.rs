@@ -25,10 +25,14 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     ];
     for (field, document) in texts {
         if let Some(line) = conversation(document) {
-            let fix = format!("line {line}: a conversation stands here: write what came of it in a sentence, and drop the turns");
+            let fix = format!(
+                "line {line}: a conversation stands here: write what came of it in a sentence, and drop the turns"
+            );
             findings.push(Finding::warning(Rule::NoTranscript, field, fix));
         } else if let Some((line, length)) = contents(document) {
-            let fix = format!("line {line}: {length} lines of code or output: name the file, or the command that shows them, instead");
+            let fix = format!(
+                "line {line}: {length} lines of code or output: name the file, or the command that shows them, instead"
+            );
             findings.push(Finding::warning(Rule::NoTranscript, field, fix));
         }
     }
@@ -37,11 +41,31 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
 /// Who speaks in a conversation with an agent.
 const PEOPLE: [&str; 7] = ["user", "human", "me", "ユーザー", "ユーザ", "人間", "you"];
 const AGENTS: [&str; 13] = [
-    "assistant", "ai", "claude", "chatgpt", "gpt", "codex", "gemini", "copilot", "agent", "model", "bot", "アシスタント", "エージェント",
+    "assistant",
+    "ai",
+    "claude",
+    "chatgpt",
+    "gpt",
+    "codex",
+    "gemini",
+    "copilot",
+    "agent",
+    "model",
+    "bot",
+    "アシスタント",
+    "エージェント",
 ];
 /// What records of transcripts hold, and what clients print in front of turns and results.
-const MARKS: [&str; 8] =
-    ["\"role\":\"user\"", "\"role\": \"user\"", "\"role\":\"assistant\"", "\"role\": \"assistant\"", "\"type\":\"assistant\"", "⎿", "⏺ ", "<tool_result>"];
+const MARKS: [&str; 8] = [
+    "\"role\":\"user\"",
+    "\"role\": \"user\"",
+    "\"role\":\"assistant\"",
+    "\"role\": \"assistant\"",
+    "\"type\":\"assistant\"",
+    "⎿",
+    "⏺ ",
+    "<tool_result>",
+];
 
 /// The line at which a conversation begins: turns of both sides, or marks of a transcript.
 fn conversation(document: &Document<'_>) -> Option<usize> {

@@ -5,17 +5,138 @@ use crate::domain::markdown::{Kind, Line};
 
 /// Programs whose names are no words of a sentence, or that are followed by what no sentence has.
 const PROGRAMS: [&str; 132] = [
-    "alembic", "ansible-playbook", "apt", "apt-get", "aws", "az", "bash", "bazel", "bazelisk", "brew", "buck2", "bun",
-    "bundle", "bunx", "cabal", "cargo", "cd", "clang", "cmake", "composer", "corepack", "ctest", "curl", "cypress",
-    "dart", "deno", "diff", "django-admin", "docker", "docker-compose", "dotnet", "dvc", "elan", "elixir", "eslint",
-    "ffmpeg", "firebase", "flake8", "flutter", "flyctl", "gcloud", "gh", "ghc", "git", "glab", "gradle", "grep", "hatch",
-    "helm", "heroku", "heyaira", "java", "javac", "jest", "journalctl", "jq", "kubectl", "lake", "lean", "lein", "ls",
-    "mocha", "mkdir", "mvn", "mypy", "mysql", "ninja", "nix", "nix-build", "nix-shell", "nohup", "nox", "npm", "npx",
-    "ollama", "php", "phpstan", "phpunit", "pip", "pip3", "pipenv", "pipx", "playwright", "pnpm", "podman", "poetry",
-    "prettier", "prisma", "psql", "pwsh", "pytest", "python", "python3", "rails", "rake", "rebar3", "redis-cli", "rg",
-    "rm", "rspec", "rsync", "rubocop", "ruby", "ruff", "rustc", "rustup", "sbt", "scp", "sed", "sh", "sqlite3", "sqlx",
-    "ssh", "stripe", "sudo", "supabase", "systemctl", "terraform", "tofu", "tox", "tsc", "tsx", "uv", "uvx", "vercel",
-    "vitest", "wget", "wrangler", "xcodebuild", "xcrun", "yarn", "zsh",
+    "alembic",
+    "ansible-playbook",
+    "apt",
+    "apt-get",
+    "aws",
+    "az",
+    "bash",
+    "bazel",
+    "bazelisk",
+    "brew",
+    "buck2",
+    "bun",
+    "bundle",
+    "bunx",
+    "cabal",
+    "cargo",
+    "cd",
+    "clang",
+    "cmake",
+    "composer",
+    "corepack",
+    "ctest",
+    "curl",
+    "cypress",
+    "dart",
+    "deno",
+    "diff",
+    "django-admin",
+    "docker",
+    "docker-compose",
+    "dotnet",
+    "dvc",
+    "elan",
+    "elixir",
+    "eslint",
+    "ffmpeg",
+    "firebase",
+    "flake8",
+    "flutter",
+    "flyctl",
+    "gcloud",
+    "gh",
+    "ghc",
+    "git",
+    "glab",
+    "gradle",
+    "grep",
+    "hatch",
+    "helm",
+    "heroku",
+    "heyaira",
+    "java",
+    "javac",
+    "jest",
+    "journalctl",
+    "jq",
+    "kubectl",
+    "lake",
+    "lean",
+    "lein",
+    "ls",
+    "mocha",
+    "mkdir",
+    "mvn",
+    "mypy",
+    "mysql",
+    "ninja",
+    "nix",
+    "nix-build",
+    "nix-shell",
+    "nohup",
+    "nox",
+    "npm",
+    "npx",
+    "ollama",
+    "php",
+    "phpstan",
+    "phpunit",
+    "pip",
+    "pip3",
+    "pipenv",
+    "pipx",
+    "playwright",
+    "pnpm",
+    "podman",
+    "poetry",
+    "prettier",
+    "prisma",
+    "psql",
+    "pwsh",
+    "pytest",
+    "python",
+    "python3",
+    "rails",
+    "rake",
+    "rebar3",
+    "redis-cli",
+    "rg",
+    "rm",
+    "rspec",
+    "rsync",
+    "rubocop",
+    "ruby",
+    "ruff",
+    "rustc",
+    "rustup",
+    "sbt",
+    "scp",
+    "sed",
+    "sh",
+    "sqlite3",
+    "sqlx",
+    "ssh",
+    "stripe",
+    "sudo",
+    "supabase",
+    "systemctl",
+    "terraform",
+    "tofu",
+    "tox",
+    "tsc",
+    "tsx",
+    "uv",
+    "uvx",
+    "vercel",
+    "vitest",
+    "wget",
+    "wrangler",
+    "xcodebuild",
+    "xcrun",
+    "yarn",
+    "zsh",
 ];
 
 /// Programs whose names are words as well, with how what follows them starts in a command.
@@ -25,8 +146,14 @@ const WORDS: [(&str, &[&str]); 17] = [
     ("env", &["-"]),
     ("find", &["/", "./", ". ", "~", "-"]),
     ("go", &["test", "build", "run ", "mod ", "get ", "vet", "generate", "install ", "fmt", "tool ", "work "]),
-    ("just", &["test", "build", "check", "lint", "ci", "verify", "dev", "deploy", "fmt", "format", "release", "serve", "-"]),
-    ("make", &["test", "build", "check", "lint", "ci", "verify", "dev", "deploy", "all", "install", "clean", "release", "-"]),
+    (
+        "just",
+        &["test", "build", "check", "lint", "ci", "verify", "dev", "deploy", "fmt", "format", "release", "serve", "-"],
+    ),
+    (
+        "make",
+        &["test", "build", "check", "lint", "ci", "verify", "dev", "deploy", "all", "install", "clean", "release", "-"],
+    ),
     ("mix", &["test", "deps.", "compile", "ecto.", "phx.", "format"]),
     ("node", &["--", "-", "./", "scripts/", "dist/", "src/", "index"]),
     ("source", &["./", ".", "/", "~", "venv"]),
@@ -73,8 +200,8 @@ pub(in crate::domain::handoff) fn is_command(text: &str) -> bool {
 /// True for what follows a program and is no sentence: "git is broken", "npm/node" and the like are none.
 fn looks_typed(behind: &str) -> bool {
     const SPEECH: [&str; 24] = [
-        "is", "are", "was", "were", "has", "and", "or", "the", "a", "an", "to", "of", "in", "on", "for", "with", "will",
-        "can", "must", "does", "history", "says", "version", "tests",
+        "is", "are", "was", "were", "has", "and", "or", "the", "a", "an", "to", "of", "in", "on", "for", "with",
+        "will", "can", "must", "does", "history", "says", "version", "tests",
     ];
     let word = behind.split_whitespace().next().unwrap_or_default();
     let is_ascii = word.chars().next().is_some_and(|first| first.is_ascii() && !matches!(first, ',' | ';' | ':' | ')'));
@@ -99,9 +226,42 @@ pub(in crate::domain::handoff) fn of_line<'t>(line: &Line<'t>) -> Option<&'t str
 
 /// Words behind a program that only a command has there.
 const SUBCOMMANDS: [&str; 36] = [
-    "add", "apply", "audit", "bench", "branch", "build", "cherry-pick", "check", "checkout", "ci", "clippy", "clone", "commit",
-    "compose", "deploy", "diff", "exec", "fetch", "install", "lint", "log", "merge", "migrate", "nextest", "pr", "pull", "push",
-    "rebase", "restore", "run", "stash", "status", "switch", "sync", "test", "worktree",
+    "add",
+    "apply",
+    "audit",
+    "bench",
+    "branch",
+    "build",
+    "cherry-pick",
+    "check",
+    "checkout",
+    "ci",
+    "clippy",
+    "clone",
+    "commit",
+    "compose",
+    "deploy",
+    "diff",
+    "exec",
+    "fetch",
+    "install",
+    "lint",
+    "log",
+    "merge",
+    "migrate",
+    "nextest",
+    "pr",
+    "pull",
+    "push",
+    "rebase",
+    "restore",
+    "run",
+    "stash",
+    "status",
+    "switch",
+    "sync",
+    "test",
+    "worktree",
 ];
 
 /// A command in the middle of a sentence of any language: a program with what only a command has behind it.
@@ -122,7 +282,8 @@ pub(in crate::domain::handoff) fn all_of_line<'t>(line: &Line<'t>) -> Vec<&'t st
     let mut found = Vec::new();
     match line.kind {
         Kind::Code => {
-            let is_shell = matches!(line.language, Some("sh" | "bash" | "zsh" | "shell" | "console" | "fish" | "powershell"));
+            let is_shell =
+                matches!(line.language, Some("sh" | "bash" | "zsh" | "shell" | "console" | "fish" | "powershell"));
             let is_note = line.text.starts_with('#');
             if !is_note && (is_command(line.text) || (is_shell && line.text.contains(' '))) {
                 found.push(line.text);
@@ -149,8 +310,30 @@ pub(in crate::domain::handoff) fn all_of_line<'t>(line: &Line<'t>) -> Vec<&'t st
 
 /// Words that name a test runner, or a run of it, as a word of a command.
 const RUNNERS: [&str; 24] = [
-    "test", "tests", "nextest", "pytest", "vitest", "jest", "mocha", "ava", "phpunit", "pest", "rspec", "minitest",
-    "tox", "nox", "ctest", "unittest", "playwright", "cypress", "spec", "e2e", "test-unit", "behave", "bats", "karma",
+    "test",
+    "tests",
+    "nextest",
+    "pytest",
+    "vitest",
+    "jest",
+    "mocha",
+    "ava",
+    "phpunit",
+    "pest",
+    "rspec",
+    "minitest",
+    "tox",
+    "nox",
+    "ctest",
+    "unittest",
+    "playwright",
+    "cypress",
+    "spec",
+    "e2e",
+    "test-unit",
+    "behave",
+    "bats",
+    "karma",
 ];
 
 /// True if a command runs tests.
@@ -159,7 +342,8 @@ pub(in crate::domain::handoff) fn is_test(command: &str) -> bool {
     let command = command.split(" #").next().unwrap_or(command);
     let mut words = command.split([' ', '&', '|', ';', '(', ')']).filter(|word| !word.is_empty()).peekable();
     let program = words.peek().copied().unwrap_or_default();
-    if matches!(program, "test" | "git" | "gh" | "ls" | "cat" | "rg" | "grep" | "cd" | "curl" | "sed" | "rm" | "mkdir") {
+    if matches!(program, "test" | "git" | "gh" | "ls" | "cat" | "rg" | "grep" | "cd" | "curl" | "sed" | "rm" | "mkdir")
+    {
         return command.split("&&").skip(1).any(is_test);
     }
     words.any(|word| {
@@ -180,7 +364,8 @@ pub(in crate::domain::handoff) fn test_part(command: &str) -> &str {
         !behind.starts_with(':') || behind[1..].starts_with(' ')
     });
     let part = end.map_or(part, |end| &part[..end]);
-    let stop = [" — ", " - ", " = ", " => ", " -> ", " is ", " gives ", " passed", " passes", " failed", " was ", " with "];
+    let stop =
+        [" — ", " - ", " = ", " => ", " -> ", " is ", " gives ", " passed", " passes", " failed", " was ", " with "];
     let end = stop.iter().filter_map(|stop| part.find(stop)).min();
     end.map_or(part, |end| &part[..end]).trim().trim_start_matches("$ ").trim_end_matches(['`', '.'])
 }

@@ -28,7 +28,14 @@ pub(in crate::domain::handoff) fn hashes_in(text: &str) -> Vec<&str> {
         let is_id = IDS.iter().any(|id| near.ends_with(id));
         !is_part && !is_id
     };
-    HASH.find_iter(text).filter(stands_alone).map(|found| found.as_str()).filter(|hash| looks_like_commit(hash)).collect()
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return Vec::new();
+    }
+    HASH.find_iter(text)
+        .filter(stands_alone)
+        .map(|found| found.as_str())
+        .filter(|hash| looks_like_commit(hash))
+        .collect()
 }
 
 /// The few characters in front of a place: as many as a word for it takes.
@@ -40,7 +47,10 @@ pub(in crate::domain::handoff) fn just_before(text: &str, place: usize) -> &str 
 pub(in crate::domain::handoff) fn looks_like_commit(text: &str) -> bool {
     let is_hex = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     let has = |wanted: fn(&u8) -> bool| text.bytes().any(|byte| wanted(&byte));
-    is_hex && ((7..=40).contains(&text.len()) || text.len() == 64) && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    is_hex
+        && ((7..=40).contains(&text.len()) || text.len() == 64)
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
 }
 
 /// A field of a receipt that names a commit: its first word, in lower case.
@@ -70,8 +80,11 @@ static SWITCHED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words for a branch in front of its name: a colon, backticks or a shape make it one.
-static LABELLED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r#"(?i)(?:branch|ブランチ|zweig|branche|rama|分支)(?:\*\*)?(?P<mark> ?[:：=]?(?:\*\*)? *[`"'「]?)(?P<name>[A-Za-z0-9][A-Za-z0-9._/-]*)"#));
+static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?i)(?:branch|ブランチ|zweig|branche|rama|分支)(?:\*\*)?(?P<mark> ?[:：=]?(?:\*\*)? *[`"'「]?)(?P<name>[A-Za-z0-9][A-Za-z0-9._/-]*)"#,
+    )
+});
 
 /// The name in code in front of the word for a branch.
 static BEFORE: LazyLock<Regex> =
@@ -98,7 +111,8 @@ pub(in crate::domain::handoff) fn branches<'t>(document: &Document<'t>) -> Vec<&
         said(line).into_iter().for_each(&mut add);
     }
     for line in &document.lines {
-        PREFIXED.find_iter(line.text).map(|name| name.as_str()).filter(|name| !has_extension(name)).for_each(&mut add);
+        let found = line.text.contains('/').then(|| PREFIXED.find_iter(line.text));
+        found.into_iter().flatten().map(|name| name.as_str()).filter(|name| !has_extension(name)).for_each(&mut add);
     }
     found
 }
@@ -106,6 +120,10 @@ pub(in crate::domain::handoff) fn branches<'t>(document: &Document<'t>) -> Vec<&
 /// The branches that a line says work is on.
 pub(in crate::domain::handoff) fn said<'t>(line: &Line<'t>) -> Vec<&'t str> {
     let text = line.text;
+    let words = ["ranch", "RANCH", "ブランチ", "weig", "rama", "分支", "git "];
+    if !words.iter().any(|word| text.contains(word)) {
+        return Vec::new();
+    }
     let switched = SWITCHED.captures_iter(text).filter_map(|found| found.name("name"));
     let labelled = LABELLED.captures_iter(text).filter_map(|found| {
         let (name, mark) = (found.name("name")?, found.name("mark")?.as_str());
@@ -120,11 +138,15 @@ pub(in crate::domain::handoff) fn said<'t>(line: &Line<'t>) -> Vec<&'t str> {
 /// True if a line holds the name of a branch in any form.
 pub(in crate::domain::handoff) fn names_branch(line: &Line<'_>) -> bool {
     let is_trunk = line.codes.iter().any(|code| TRUNKS.contains(code));
-    is_trunk || !said(line).is_empty() || PREFIXED.find_iter(line.text).any(|name| !has_extension(name.as_str()))
+    is_trunk
+        || !said(line).is_empty()
+        || (line.text.contains('/') && PREFIXED.find_iter(line.text).any(|name| !has_extension(name.as_str())))
 }
 
 fn is_branch_like(name: &str) -> bool {
-    TRUNKS.contains(&name) || (name.contains(['/', '-', '_']) && name.len() > 3) || name.bytes().any(|b| b.is_ascii_digit())
+    TRUNKS.contains(&name)
+        || (name.contains(['/', '-', '_']) && name.len() > 3)
+        || name.bytes().any(|b| b.is_ascii_digit())
 }
 
 fn has_extension(name: &str) -> bool {

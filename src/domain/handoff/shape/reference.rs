@@ -10,26 +10,125 @@ use crate::domain::markdown::{Document, Line};
 
 /// Endings of files as they stand in repositories.
 const EXTENSIONS: [&str; 98] = [
-    "astro", "bash", "bat", "bicep", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "cts", "cxx", "dart", "db", "env", "erl", "ex", "exs", "fs", "gd", "go", "gql", "gradle", "graphql", "gz", "h", "hcl", "hpp", "hs", "html", "http", "ini", "ipynb", "java", "jl", "js", "json", "json5", "jsonl", "jsx", "kt", "kts", "lean", "lock", "log", "lua", "m", "md", "mdx", "mjs", "ml", "mm", "mts", "ndjson", "nix", "parquet", "patch", "pdf", "php", "pl", "plist", "png", "prisma", "properties", "proto", "ps1", "py", "rb", "rs", "rst", "scala", "scss", "sh", "snap", "sql", "sqlite", "svelte", "svg", "swift", "tar", "tf", "toml", "ts", "tsv", "tsx", "txt", "vue", "wasm", "xcconfig", "xlsx", "xml", "yaml", "yml", "zig", "zip",
+    "astro",
+    "bash",
+    "bat",
+    "bicep",
+    "c",
+    "cc",
+    "cfg",
+    "clj",
+    "conf",
+    "cpp",
+    "cs",
+    "css",
+    "csv",
+    "cts",
+    "cxx",
+    "dart",
+    "db",
+    "env",
+    "erl",
+    "ex",
+    "exs",
+    "fs",
+    "gd",
+    "go",
+    "gql",
+    "gradle",
+    "graphql",
+    "gz",
+    "h",
+    "hcl",
+    "hpp",
+    "hs",
+    "html",
+    "http",
+    "ini",
+    "ipynb",
+    "java",
+    "jl",
+    "js",
+    "json",
+    "json5",
+    "jsonl",
+    "jsx",
+    "kt",
+    "kts",
+    "lean",
+    "lock",
+    "log",
+    "lua",
+    "m",
+    "md",
+    "mdx",
+    "mjs",
+    "ml",
+    "mm",
+    "mts",
+    "ndjson",
+    "nix",
+    "parquet",
+    "patch",
+    "pdf",
+    "php",
+    "pl",
+    "plist",
+    "png",
+    "prisma",
+    "properties",
+    "proto",
+    "ps1",
+    "py",
+    "rb",
+    "rs",
+    "rst",
+    "scala",
+    "scss",
+    "sh",
+    "snap",
+    "sql",
+    "sqlite",
+    "svelte",
+    "svg",
+    "swift",
+    "tar",
+    "tf",
+    "toml",
+    "ts",
+    "tsv",
+    "tsx",
+    "txt",
+    "vue",
+    "wasm",
+    "xcconfig",
+    "xlsx",
+    "xml",
+    "yaml",
+    "yml",
+    "zig",
+    "zip",
 ];
 
 /// Names of files without an ending.
 const FILES: [&str; 9] =
     ["Makefile", "Dockerfile", "Justfile", "justfile", "README", "CHANGELOG", "Procfile", "LICENSE", "Gemfile"];
 
-static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9_.@~/\\-]+"));
-
-static URL: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?:https?|ssh|git)://[^\s<>()\[\]"'`」、。]+|git@[A-Za-z0-9.-]+:[A-Za-z0-9._/-]+"#));
+static URL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?:https?|ssh|git)://[^\s<>()\[\]"'`」、。]+|git@[A-Za-z0-9.-]+:[A-Za-z0-9._/-]+"#));
 
 /// `#412`, `acme/ledger#412`, `!412`, `GH-412`, and keys of trackers such as `ENG-1042`.
 static CHANGE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?:^|[^\w&/#])(?:[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?[#!][0-9]+(?-u:\b)|(?-u:\b)[A-Z]{2,10}-[0-9]+(?-u:\b)")
+    pattern(
+        r"(?:^|[^\w&/#])(?:[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?[#!][0-9]+(?-u:\b)|(?-u:\b)[A-Z]{2,10}-[0-9]+(?-u:\b)",
+    )
 });
 
 /// True if a name ends as files do.
 pub(in crate::domain::handoff) fn has_extension(name: &str) -> bool {
     let last = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let ending = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending.to_ascii_lowercase());
+    let ending =
+        last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending.to_ascii_lowercase());
     ending.is_some_and(|ending| EXTENSIONS.binary_search(&ending.as_str()).is_ok())
 }
 
@@ -52,7 +151,14 @@ pub(in crate::domain::handoff) fn names_file(line: &Line<'_>) -> bool {
 
 /// The first file that a text names.
 pub(in crate::domain::handoff) fn file(text: &str) -> Option<&str> {
-    WORD.find_iter(text).map(|word| word.as_str()).find(|word| is_file(word))
+    let is_within = |letter: char| letter.is_ascii_alphanumeric() || "_.@~/\\-".contains(letter);
+    text.split(|letter| !is_within(letter)).filter(|word| !word.is_empty()).find(|word| is_file(word))
+}
+
+/// The first address in a text.
+fn url(text: &str) -> Option<&str> {
+    let may_be = text.contains("://") || text.contains("git@");
+    may_be.then(|| URL.find(text)).flatten().map(|found| found.as_str())
 }
 
 /// Names in capitals with a number that are no key of a tracker.
@@ -60,25 +166,29 @@ const STANDARDS: [&str; 12] = ["SHA", "UTF", "ISO", "RFC", "AES", "MD", "GPT", "
 
 /// The pull requests and issues that a text of one line names.
 fn changes(text: &str) -> impl Iterator<Item = &str> {
-    let found = CHANGE.find_iter(text).map(|found| found.as_str());
-    let found = found.map(|found| found.trim_start_matches(|first: char| !(first.is_ascii_alphanumeric() || "#!".contains(first))));
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let found = has_digit.then(|| CHANGE.find_iter(text)).into_iter().flatten().map(|found| found.as_str());
+    let found = found
+        .map(|found| found.trim_start_matches(|first: char| !(first.is_ascii_alphanumeric() || "#!".contains(first))));
     found.filter(|found| !STANDARDS.contains(&found.split('-').next().unwrap_or_default()))
 }
 
 /// True if a line names a pull request, an issue or an address.
 pub(in crate::domain::handoff) fn names_change(line: &Line<'_>) -> bool {
-    changes(line.text).next().is_some() || URL.is_match(line.text)
+    changes(line.text).next().is_some() || url(line.text).is_some()
 }
 
 /// What a line points to: a file, a pull request, an issue, an address.
 pub(in crate::domain::handoff) fn pointed_to<'t>(line: &Line<'t>) -> Option<&'t str> {
     let change = changes(line.text).next();
-    file(line.text).or(change).or_else(|| URL.find(line.text).map(|found| found.as_str()))
+    file(line.text).or(change).or_else(|| url(line.text))
 }
 
 /// What stands for a repository behind the word for one.
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)(?:repository|repositories|repo|リポジトリ|レポジトリ|仓库|depot)(?:\*\*)?[ :：=]*(?:\*\*)? *[`"'「(]*(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9_.-]+|(?:/|~/|\./)[^\s`]+)"#)
+    pattern(
+        r#"(?i)(?:repository|repositories|repo|リポジトリ|レポジトリ|仓库|depot)(?:\*\*)?[ :：=]*(?:\*\*)? *[`"'「(]*(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9_.-]+|(?:/|~/|\./)[^\s`]+)"#,
+    )
 });
 
 /// A pair that owns and is owned: `acme/ledger`, not `src/main` or `and/or`.
@@ -87,18 +197,97 @@ static PAIR: LazyLock<Regex> =
 
 /// First parts of pairs that are folders, branches or remotes.
 const PLACES: [&str; 60] = [
-    "agent", "api", "app", "apps", "assets", "bench", "benches", "benchmarks", "bin", "bugfix", "build", "chore", "ci", "claude",
-    "cmd", "codex", "components", "config", "copilot", "crates", "cursor", "dist", "docs", "examples", "experiments", "feat",
-    "feature", "fix", "fork", "heads", "hotfix", "internal", "lib", "libs", "local", "migrations", "node_modules", "origin",
-    "packages", "perf", "pkg", "public", "refactor", "refs", "release", "scripts", "server", "spike", "src", "task", "test",
-    "tests", "tools", "upstream", "usr", "v1", "v2", "vk", "web", "wip",
+    "agent",
+    "api",
+    "app",
+    "apps",
+    "assets",
+    "bench",
+    "benches",
+    "benchmarks",
+    "bin",
+    "bugfix",
+    "build",
+    "chore",
+    "ci",
+    "claude",
+    "cmd",
+    "codex",
+    "components",
+    "config",
+    "copilot",
+    "crates",
+    "cursor",
+    "dist",
+    "docs",
+    "examples",
+    "experiments",
+    "feat",
+    "feature",
+    "fix",
+    "fork",
+    "heads",
+    "hotfix",
+    "internal",
+    "lib",
+    "libs",
+    "local",
+    "migrations",
+    "node_modules",
+    "origin",
+    "packages",
+    "perf",
+    "pkg",
+    "public",
+    "refactor",
+    "refs",
+    "release",
+    "scripts",
+    "server",
+    "spike",
+    "src",
+    "task",
+    "test",
+    "tests",
+    "tools",
+    "upstream",
+    "usr",
+    "v1",
+    "v2",
+    "vk",
+    "web",
+    "wip",
 ];
 
 /// Pairs of words.
 const PAIRS: [&str; 28] = [
-    "and/or", "client/server", "either/or", "he/she", "his/her", "input/output", "in/out", "on/off", "read/write", "s/he",
-    "start/stop", "yes/no", "true/false", "pass/fail", "before/after", "create/update", "get/set", "issue/PR", "ci/cd",
-    "build/test", "update/delete", "save/load", "tcp/ip", "create/delete", "summary/status", "up/down", "import/export",
+    "and/or",
+    "client/server",
+    "either/or",
+    "he/she",
+    "his/her",
+    "input/output",
+    "in/out",
+    "on/off",
+    "read/write",
+    "s/he",
+    "start/stop",
+    "yes/no",
+    "true/false",
+    "pass/fail",
+    "before/after",
+    "create/update",
+    "get/set",
+    "issue/PR",
+    "ci/cd",
+    "build/test",
+    "update/delete",
+    "save/load",
+    "tcp/ip",
+    "create/delete",
+    "summary/status",
+    "up/down",
+    "import/export",
     "open/close",
 ];
 
@@ -106,7 +295,8 @@ const PAIRS: [&str; 28] = [
 pub(in crate::domain::handoff) fn repository<'t>(document: &Document<'t>) -> Option<&'t str> {
     let lines = || document.lines.iter();
     let labelled = lines().find_map(|line| LABELLED.captures(line.text)?.name("name").map(|name| name.as_str()));
-    let address = || lines().find_map(|line| URL.find_iter(line.text).map(|url| url.as_str()).find(|url| is_repository(url)));
+    let address =
+        || lines().find_map(|line| URL.find_iter(line.text).map(|url| url.as_str()).find(|url| is_repository(url)));
     labelled.or_else(address).or_else(|| lines().find_map(|line| pair(line)))
 }
 
@@ -120,7 +310,7 @@ fn is_repository(url: &str) -> bool {
 
 fn pair<'t>(line: &Line<'t>) -> Option<&'t str> {
     let text = line.text;
-    if !PAIR.is_match(text) {
+    if !text.contains('/') || !PAIR.is_match(text) {
         return None;
     }
     let branches = super::git::said(line);
@@ -137,7 +327,12 @@ fn pair<'t>(line: &Line<'t>) -> Option<&'t str> {
         let is_words = PAIRS.iter().any(|pair| pair.eq_ignore_ascii_case(whole));
         // A branch behind its word or in a command; a file; a folder.
         let is_branch = branches.iter().any(|branch| whole.starts_with(branch) || branch.starts_with(whole));
-        let is_other = is_place || is_words || is_branch || has_extension(whole) || number(owner.as_str()) || number(name.as_str());
+        let is_other = is_place
+            || is_words
+            || is_branch
+            || has_extension(whole)
+            || number(owner.as_str())
+            || number(name.as_str());
         (!is_other && !is_part(before, "/._-@~$%=") && !is_part(after, "/_=(")).then_some(whole)
     })
 }

@@ -16,19 +16,22 @@ static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
     let before = "passed|failed|failures|errors|skipped|ignored|tests run|tests|total|pass|fail|ok|成功|失敗|合格|合計|全|スキップ|\
         executed|✓|✔|✅|❌|✗";
     pattern(&format!(
-        r"(?i)(?-u:\b)[0-9][0-9,]*[`*]* ?(?:{after})|(?:{before})[:：=]?[ `*(]*[0-9][0-9,]*(?:[^0-9.,:]|[.,](?:[^0-9]|$)|$)|(?m)^\s*(?:ok|FAIL)\s+\S+\s+(?:[0-9.]+s|\(cached\))"
+        r"(?i)(?-u:\b)[0-9][0-9,]*[`*]* ?(?:{after})|(?:{before})[:：=]?[ `*(]*[0-9][0-9,]*(?:[^0-9.,:]|[.,](?:[^0-9]|$)|$)|(?m)^\s*(?:ok|FAIL)\s+\S+\s+[0-9.]+s"
     ))
 });
 
 /// `439/439`.
-static RATIO: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[^\w/.-])(?P<part>[0-9][0-9,]*) ?/ ?(?P<all>[0-9][0-9,]*)(?:[^\w/-]|$)"));
+static RATIO: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:^|[^\w/.-])(?P<part>[0-9][0-9,]*) ?/ ?(?P<all>[0-9][0-9,]*)(?:[^\w/-]|$)"));
 
 /// A number that stands alone: no time, size, version, port or line.
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[\s(:：→=])(?P<number>[0-9][0-9,]*)(?P<end>[\s).,;:：、。]|$)"));
+static NUMBER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:^|[\s(:：→=])(?P<number>[0-9][0-9,]*)(?P<end>[\s).,;:：、。]|$)"));
 
 /// True if a text of one line holds totals.
 pub(in crate::domain::handoff) fn has_totals(text: &str) -> bool {
-    TOTALS.is_match(text) || has_ratio(text)
+    // Most lines have no digit, and are not worth a pattern.
+    text.bytes().any(|byte| byte.is_ascii_digit()) && (TOTALS.is_match(text) || (text.contains('/') && has_ratio(text)))
 }
 
 /// True if part of all is told: `208/212`.
