@@ -10,6 +10,8 @@ use crate::domain::markdown::{Document, Kind};
 const ENOUGH: usize = 240;
 /// How many of a script that needs fewer for as much.
 const ENOUGH_DENSE: usize = 40;
+/// How many Latin letters are enough to say that a text is in no language that is written in others.
+const ENOUGH_LATIN: usize = 60;
 /// How sure the detector must be.
 const SURE: f64 = 0.9;
 /// How many letters are looked at at most.
@@ -115,6 +117,10 @@ pub fn other_than(tag: &str, document: &Document<'_>) -> Option<&'static str> {
     if counted.all < ENOUGH_DENSE {
         return None;
     }
+    // Nothing but Latin letters is no language that is written in others.
+    if !is_latin_written(working) && counted.latin == counted.all && counted.all >= ENOUGH_LATIN {
+        return Some(whatlang::detect_lang(&prose).map_or("another language", |found| found.eng_name()));
+    }
     // Kana are nobody else's, and no other text has Han without them.
     let cjk = counted.kana + counted.han;
     if cjk * 2 > counted.all {
@@ -136,6 +142,42 @@ pub fn other_than(tag: &str, document: &Document<'_>) -> Option<&'static str> {
 /// The English name of the language of a tag; the tag itself where it is not known.
 pub fn name(tag: &str) -> String {
     known(tag).map_or_else(|| tag.to_owned(), |lang| lang.eng_name().to_owned())
+}
+
+/// True for a language that is written in Latin letters.
+const fn is_latin_written(lang: Lang) -> bool {
+    !matches!(
+        lang,
+        Lang::Jpn
+            | Lang::Cmn
+            | Lang::Kor
+            | Lang::Ara
+            | Lang::Pes
+            | Lang::Urd
+            | Lang::Heb
+            | Lang::Hin
+            | Lang::Ben
+            | Lang::Mar
+            | Lang::Nep
+            | Lang::Guj
+            | Lang::Pan
+            | Lang::Tam
+            | Lang::Tel
+            | Lang::Kan
+            | Lang::Mal
+            | Lang::Tha
+            | Lang::Khm
+            | Lang::Mya
+            | Lang::Amh
+            | Lang::Kat
+            | Lang::Hye
+            | Lang::Ell
+            | Lang::Rus
+            | Lang::Ukr
+            | Lang::Bel
+            | Lang::Bul
+            | Lang::Mkd
+    )
 }
 
 /// Languages that a short text cannot be told apart by.

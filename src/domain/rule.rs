@@ -120,7 +120,7 @@ impl Rule {
                 "The summary is there, at most 280 characters on one line, and not the title again."
             }
             Self::RepositoryNamed => {
-                "`owner/name`, an address or a path of the repository stands in handoff_completed or handoff_next."
+                "`owner/name` or the address of the repository stands in handoff_completed or handoff_next."
             }
             Self::BranchAndCommit => {
                 "The receipt has branch and result_commit, both look like what they are, and the texts name no other branch or head."

@@ -227,7 +227,8 @@ pub(super) const NOT_RUN_MORE: [&str; 14] = [
 ];
 
 /// Where something runs.
-pub(super) const PLACES: [&str; 27] = [
+pub(super) const PLACES: [&str; 28] = [
+    "smoke",
     "staging",
     "production",
     " prod",

@@ -58,6 +58,8 @@ fn the_repository_is_named_in_any_of_its_forms() {
     finds(&gone, "repository-named", Grade::Thin, &["owner/name", "feat/statement-import"]);
     let only_paths = first("Branch feat/statement-import in src/import and docs/import, 9f3b2d1, read/write.");
     finds(&only_paths, "repository-named", Grade::Thin, &[]);
+    let folder = first("Repository in `~/code/ledger`, 9f3b2d1, modules/network read.");
+    finds(&folder, "repository-named", Grade::Thin, &[]);
     for named in [
         "https://github.com/acme/ledger at feat/statement-import, 9f3b2d1",
         "git@gitlab.example.org:acme/ledger.git, 9f3b2d1",
@@ -65,7 +67,7 @@ fn the_repository_is_named_in_any_of_its_forms() {
         "acme/ledger#412, 9f3b2d1",
         "リポジトリ: `acme/ledger`、9f3b2d1",
         "المستودع acme/ledger، 9f3b2d1",
-        "Repo: `/home/maria/ledger`, 9f3b2d1",
+        "Fork of acme/ledger",
     ] {
         finds_nothing(&first(named));
     }
@@ -237,6 +239,8 @@ fn rw_073_a_blocker_has_three_parts_and_a_blocked_task() {
     finds(&blocked("None"), rule, Grade::Misleading, &[]);
     finds(&blocked("The certificate expired and a new one is needed."), rule, Grade::Thin, &["who moves next"]);
     finds(&blocked("The sandbox certificate expired. Tomas has it."), rule, Grade::Thin, &["what is needed"]);
+    let labelled = blocked("What blocks: the provider answers 403.\nNeeded: the product enabled.");
+    finds(&labelled, rule, Grade::Thin, &["who moves next"]);
     finds(&blocked("証明書が失効しているので止まっている"), rule, Grade::Thin, &["who moves next"]);
     let idle = with(json!({"status": "todo", "handoff_blockers": "Needs API key from ops (ops moves next)"}));
     finds(&idle, rule, Grade::Misleading, &["not blocked"]);

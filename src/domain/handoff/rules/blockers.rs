@@ -52,20 +52,42 @@ fn missing(view: &View<'_>, blockers: &str) -> Vec<String> {
     }
     let told = match Tongue::of([&view.blockers]) {
         Tongue::Other => return Vec::new(),
-        _ if labels(view) >= 3 => return Vec::new(),
+        _ if labels(view).into_iter().filter(|told| *told).count() > 1 => labels(view),
         _ => [text::length(blockers) >= 12, names_somebody(blockers), says_what_is_needed(blockers)],
     };
     parts.into_iter().zip(told).filter(|(_, told)| !told).map(|(part, _)| part).collect()
 }
 
-/// How many lines or parts begin with a label of their own.
-fn labels(view: &View<'_>) -> usize {
-    let lines =
-        view.blockers.lines.iter().filter(|line| line.kind != Kind::Fence).flat_map(|line| line.text.split("; "));
-    let label = |part: &str| {
-        part.split_once([':', '：']).is_some_and(|(label, rest)| text::length(label) < 30 && !rest.trim().is_empty())
-    };
-    lines.filter(|part| label(part)).count()
+/// Which of the parts have a label in front: `What blocks:`, `Who moves next:`, `Needed:`.
+fn labels(view: &View<'_>) -> [bool; 3] {
+    const BLOCKS: [&str; 12] = [
+        "block",
+        "cause",
+        "reason",
+        "problem",
+        "what",
+        "ブロック",
+        "原因",
+        "理由",
+        "止まって",
+        "何が",
+        "障害",
+        "what blocks",
+    ];
+    const MOVES: [&str; 8] = ["who", "moves next", "next", "owner", "waits for", "誰", "次", "担当"];
+    const NEEDED: [&str; 4] = ["need", "required", "必要", "依頼"];
+    let parts = view.blockers.lines.iter().flat_map(|line| line.text.split("; "));
+    let labels: Vec<String> = parts
+        .filter_map(|part| part.split_once([':', '：']).map(|(label, _)| label.trim_matches(['*', ' ']).to_lowercase()))
+        .filter(|label| text::length(label) < 30)
+        .collect();
+    let is_needed = |label: &String| vocabulary::has_any(label, &NEEDED);
+    // "What is needed" is not what blocks.
+    let has = |words: &[&str]| labels.iter().any(|label| !is_needed(label) && vocabulary::has_any(label, words));
+    // A line without a label says what blocks.
+    let is_bare = |text: &str| !text.contains([':', '：']) && text::length(text) >= 12;
+    let is_told = view.blockers.lines.iter().any(|line| is_bare(line.text));
+    [is_told || has(&BLOCKS), has(&MOVES), labels.iter().any(is_needed)]
 }
 
 /// Too little to hold three parts in any language.

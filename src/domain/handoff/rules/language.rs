@@ -1,9 +1,10 @@
 //! `working-language`.
 
 use crate::domain::handoff::finding::Finding;
+use crate::domain::handoff::shape::command;
 use crate::domain::handoff::subject::View;
 use crate::domain::language;
-use crate::domain::markdown::Document;
+use crate::domain::markdown::{Document, Line};
 use crate::domain::rule::Rule;
 
 /// Asks that the durable fields are in the project's language.
@@ -19,7 +20,10 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
         [("handoff_completed", &view.completed), ("handoff_next", &view.next), ("handoff_blockers", &view.blockers)];
     let all = long.into_iter().chain(short.iter().map(|(field, text)| (*field, text)));
     for (field, document) in all {
-        if let Some(found) = language::other_than(working, document) {
+        // A command is in no language.
+        let is_command = |line: &Line<'_>| command::is_command(line.text);
+        let words = Document { lines: document.lines.iter().filter(|line| !is_command(line)).cloned().collect() };
+        if let Some(found) = language::other_than(working, &words) {
             let fix = format!("write it in {}, the project's language; it is in {found}", language::name(working));
             findings.push(Finding::warning(Rule::WorkingLanguage, field, fix));
         }

@@ -6,7 +6,7 @@ use crate::domain::handoff::subject::View;
 use crate::domain::rule::Rule;
 use crate::domain::text;
 
-/// Asks for `owner/name`, an address or a path of the repository in `handoff_completed` or `handoff_next`.
+/// Asks for `owner/name` or the address of the repository in `handoff_completed` or `handoff_next`.
 ///
 /// The receipt has no field for it, and a branch or a commit without its repository is nowhere. Both seeds.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {

@@ -143,7 +143,7 @@ fn of_part<'t>(part: &Line<'t>, unrun_above: bool, says_unrun: fn(&str) -> bool)
         has_totals: behind || is_failure || totals::has_totals(part.text),
         is_unrun: unrun_above || says_unrun(&lower),
         is_nothing: vocabulary::is_nothing(part.text),
-        is_command: !commands.is_empty(),
+        is_command: !commands.is_empty() || part.codes.iter().any(|code| code.contains(' ')),
         names_runner: names_runner(&lower),
         has_totals_below: false,
         tests,

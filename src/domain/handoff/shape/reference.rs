@@ -196,7 +196,7 @@ static PAIR: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9-]{1,38})/(?P<name>[A-Za-z0-9][A-Za-z0-9._-]+)"));
 
 /// First parts of pairs that are folders, branches or remotes.
-const PLACES: [&str; 60] = [
+const PLACES: [&str; 73] = [
     "agent",
     "api",
     "app",
@@ -218,8 +218,12 @@ const PLACES: [&str; 60] = [
     "copilot",
     "crates",
     "cursor",
+    "data",
+    "db",
     "dist",
     "docs",
+    "e2e",
+    "envs",
     "examples",
     "experiments",
     "feat",
@@ -228,36 +232,48 @@ const PLACES: [&str; 60] = [
     "fork",
     "heads",
     "hotfix",
+    "infra",
     "internal",
     "lib",
     "libs",
     "local",
     "migrations",
+    "models",
+    "modules",
     "node_modules",
+    "notify",
+    "ops",
     "origin",
     "packages",
     "perf",
     "pkg",
+    "priv",
     "public",
     "refactor",
     "refs",
     "release",
     "scripts",
     "server",
+    "spec",
     "spike",
     "src",
     "task",
     "test",
     "tests",
+    "tool",
     "tools",
     "upstream",
     "usr",
     "v1",
     "v2",
+    "views",
     "vk",
     "web",
     "wip",
 ];
+
+/// Words that stand beside the name of a repository.
+const REPOSITORY_WORDS: [&str; 8] = ["repo", "fork", "upstream", "clone", "リポジトリ", "レポジトリ", "仓库", "depot"];
 
 /// Pairs of words.
 const PAIRS: [&str; 28] = [
@@ -291,7 +307,7 @@ const PAIRS: [&str; 28] = [
     "open/close",
 ];
 
-/// The repository that a text names: an address, `owner/name`, or what stands behind the word for one.
+/// The repository that a text names: `owner/name`, or its address. A folder of one machine is none.
 pub(in crate::domain::handoff) fn repository<'t>(document: &Document<'t>) -> Option<&'t str> {
     let lines = || document.lines.iter();
     let labelled = lines().find_map(|line| LABELLED.captures(line.text)?.name("name").map(|name| name.as_str()));
@@ -311,6 +327,14 @@ fn is_repository(url: &str) -> bool {
 fn pair<'t>(line: &Line<'t>) -> Option<&'t str> {
     let text = line.text;
     if !text.contains('/') || !PAIR.is_match(text) {
+        return None;
+    }
+    // A pair by itself may be a folder or two words: beside it stands what only goes with a repository.
+    let lower = text.to_lowercase();
+    let is_placed = REPOSITORY_WORDS.iter().any(|word| lower.contains(word))
+        || text.contains(" -R ")
+        || changes(text).next().is_some();
+    if !is_placed && super::git::hashes_in(text).is_empty() {
         return None;
     }
     let branches = super::git::said(line);
