@@ -53,6 +53,11 @@ pub trait Driver: Send {
     /// All rows of each of these, which are asked at once.
     fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>>;
 
+    /// Has these asked together with what is asked next, because they will probably be asked soon: then they are answered
+    /// without another way to the server and back. Only a hint: an answer is of use to whoever asks exactly that before
+    /// anything else is sent, and where no question costs a way, `statements` is not even called.
+    fn ask_ahead(&mut self, statements: &dyn Fn() -> Vec<Statement>);
+
     /// Runs a statement that returns no rows; answers how many rows it changed.
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>>;
 
@@ -83,7 +88,7 @@ pub trait Driver: Send {
 }
 
 /// A statement with its values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// Its text.
     pub sql: Cow<'static, str>,
@@ -108,6 +113,11 @@ impl<T: 'static> Question<T> {
     /// What is asked, and what its rows say.
     pub fn new(statement: Statement, read: impl FnOnce(Vec<Row>) -> Result<T> + Send + 'static) -> Self {
         Self { statement, read: Box::new(read) }
+    }
+
+    /// What is asked.
+    pub fn statement(self) -> Statement {
+        self.statement
     }
 
     /// The same, with something made of its answer.

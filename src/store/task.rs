@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::domain::task::{Content, Marks, Status, Task, short_id};
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Statement, Transaction};
+use crate::store::backend::{Question, Statement, Transaction};
 use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::version::{self, Version};
@@ -140,15 +140,20 @@ pub async fn current_version(transaction: &mut Transaction, project_id: i64, tas
 /// The one task whose id is or starts with `reference`.
 ///
 /// Errors: `not_found`, and `ambiguous_id` with the candidates.
-pub async fn find(transaction: &mut Transaction, project_id: i64, reference: &str) -> Result<Task> {
+pub fn find(project_id: i64, reference: &str) -> Question<Task> {
     let (low, high) = range_of(reference);
     // The plus keeps the planner from walking the whole project instead of the ids.
     let sql = format!(
         "select {} from task where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4",
         read_columns()
     );
-    let rows = transaction.rows(&sql, &[project_id.into(), low.into(), high.into(), CANDIDATES.into()]).await?;
-    let mut tasks = rows.into_iter().map(task).collect::<Result<Vec<_>>>()?;
+    let reference = reference.to_owned();
+    Question::new(Statement::new(sql, [project_id.into(), low.into(), high.into(), CANDIDATES.into()]), move |rows| {
+        the_one(&reference, rows.into_iter().map(task).collect::<Result<Vec<_>>>()?)
+    })
+}
+
+fn the_one(reference: &str, mut tasks: Vec<Task>) -> Result<Task> {
     match tasks.pop() {
         None => Err(Refusal::not_found(
             format!("no task {} in this project", crate::domain::text::quoted(reference, 60)),

@@ -10,12 +10,13 @@ use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::Result;
-use crate::operation::{Context, Effect, Operation};
+use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::handoff::warnings as handoff_warnings;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
-use crate::operations::task::{Step, actor, check_circles, load, resolve_all, save};
+use crate::operations::task::{Step, actor, check_circles, load, load_ahead, resolve_all, save};
 use crate::store;
+use crate::store::backend::Statement;
 
 /// How many warnings an answer has at most.
 const WARNINGS: usize = 5;
@@ -108,6 +109,10 @@ impl Operation for TaskUpdate {
             problems.push(SESSION_MISSING.to_owned());
         }
         problems
+    }
+
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Vec<Statement> {
+        load_ahead(given, place).into_iter().collect()
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {

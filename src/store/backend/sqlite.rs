@@ -158,6 +158,10 @@ impl Driver for Transaction {
         ready(Ok(())).boxed()
     }
 
+    fn ask_ahead(&mut self, _statements: &dyn Fn() -> Vec<Statement>) {
+        // The database is in this process.
+    }
+
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {
         let changed = self.change(sql, values).map_err(|error| failed(&error));
         ready(changed).boxed()

@@ -45,6 +45,10 @@ pub(super) struct Transaction {
     /// What is sent with the next statement, in one go.
     waiting: Vec<Waiting>,
     at_commit: Vec<(&'static str, Vec<Cell>)>,
+    /// What is asked together with the next question.
+    ahead: Vec<Statement>,
+    /// What was asked so, with its rows: still true, as nothing else was sent since.
+    known: Vec<(Statement, Vec<Row>)>,
     stage: Stage,
     /// True once a statement of it was refused: then nothing of it is to be committed.
     failed: bool,
@@ -67,7 +71,16 @@ impl Transaction {
     }
 
     fn new(client: Client, stage: Stage, waiting: Vec<Waiting>) -> Self {
-        Self { client: Some(client), waiting, at_commit: Vec::new(), stage, failed: false, severity: Severity::Stays }
+        Self {
+            client: Some(client),
+            waiting,
+            at_commit: Vec::new(),
+            ahead: Vec::new(),
+            known: Vec::new(),
+            stage,
+            failed: false,
+            severity: Severity::Stays,
+        }
     }
 
     /// What the database's last refusal means for the transaction.
@@ -148,6 +161,7 @@ impl Transaction {
 
     /// Sends what waits, then runs what has the connection for itself.
     async fn alone<T>(&mut self, work: impl AsyncFnOnce(&Client) -> Result<T, Failure>) -> Result<T> {
+        self.forget();
         self.send(&[]).await.map_err(|failure| failure.refusal)?;
         let Some(client) = &self.client else { return Err(Failure::gone().refusal) };
         let answer = work(client).await.inspect_err(|failure| {
@@ -157,10 +171,44 @@ impl Transaction {
         answer.map_err(|failure| failure.refusal)
     }
 
-    /// The same for one statement.
-    async fn send_one(&mut self, sql: &str, values: &[Cell]) -> Result<Answer> {
-        let mut answers = self.send(&[(&numbered(sql, 0), values)]).await.map_err(|failure| failure.refusal)?;
-        answers.pop().ok_or_else(|| Refusal::internal(&"a statement was not answered"))
+    /// All rows of each of these, in their order.
+    async fn ask_all(&mut self, asked: &[Asked<'_>]) -> Result<Vec<Vec<Row>>> {
+        let mut answers: Vec<Option<Vec<Row>>> = asked.iter().map(|one| self.take_known(*one)).collect();
+        let open = asked.iter().zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(one, _)| *one);
+        let open: Vec<Asked<'_>> = open.collect();
+        let mut rows = if open.is_empty() { Vec::new() } else { self.ask_with_ahead(&open).await? }.into_iter();
+        for answer in answers.iter_mut().filter(|answer| answer.is_none()) {
+            *answer = rows.next();
+        }
+        let all: Option<Vec<_>> = answers.into_iter().collect();
+        all.ok_or_else(|| Refusal::internal(&"a statement was not answered"))
+    }
+
+    /// The rows of what was asked ahead, once.
+    fn take_known(&mut self, (sql, values): Asked<'_>) -> Option<Vec<Row>> {
+        let at = self.known.iter().position(|(known, _)| known.sql == sql && known.values == values)?;
+        Some(self.known.swap_remove(at).1)
+    }
+
+    /// Asks these, and with them what is to be asked ahead.
+    async fn ask_with_ahead(&mut self, asked: &[Asked<'_>]) -> Result<Vec<Vec<Row>>> {
+        // What is asked may write as well, for what it returns.
+        self.known.clear();
+        let ahead = std::mem::take(&mut self.ahead);
+        let all = asked.iter().copied().chain(ahead.iter().map(|one| (one.sql.as_ref(), one.values.as_slice())));
+        let texts: Vec<(String, &[Cell])> = all.map(|(sql, values)| (numbered(sql, 0), values)).collect();
+        let all: Vec<Asked<'_>> = texts.iter().map(|(text, values)| (text.as_str(), *values)).collect();
+        let answers = self.send(&all).await.map_err(|failure| failure.refusal)?;
+        let mut rows: Vec<Vec<Row>> = answers.into_iter().map(|answer| answer.rows).collect();
+        let known = rows.split_off(asked.len().min(rows.len()));
+        self.known = ahead.into_iter().zip(known).collect();
+        Ok(rows)
+    }
+
+    /// Whoever writes asks anew afterwards.
+    fn forget(&mut self) {
+        self.ahead.clear();
+        self.known.clear();
     }
 }
 
@@ -266,18 +314,19 @@ impl Driver for Transaction {
     }
 
     fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>> {
-        async move { self.send_one(sql, values).await.map(|answer| answer.rows) }.boxed()
+        async move { Ok(self.ask_all(&[(sql, values)]).await?.pop().unwrap_or_default()) }.boxed()
     }
 
     fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>> {
-        async move {
-            let texts: Vec<String> = statements.iter().map(|one| numbered(&one.sql, 0)).collect();
-            let values = statements.iter().map(|one| one.values.as_slice());
-            let asked: Vec<Asked<'_>> = texts.iter().map(String::as_str).zip(values).collect();
-            let answers = self.send(&asked).await.map_err(|failure| failure.refusal)?;
-            Ok(answers.into_iter().map(|answer| answer.rows).collect())
+        let asked: Vec<Asked<'_>> = statements.iter().map(|one| (one.sql.as_ref(), one.values.as_slice())).collect();
+        async move { self.ask_all(&asked).await }.boxed()
+    }
+
+    fn ask_ahead(&mut self, statements: &dyn Fn() -> Vec<Statement>) {
+        // Without a transaction around them they would see several states.
+        if self.stage != Stage::Bare {
+            self.ahead.extend(statements());
         }
-        .boxed()
     }
 
     fn rows_within<'s>(
@@ -302,24 +351,29 @@ impl Driver for Transaction {
     }
 
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {
+        self.forget();
         async move {
-            let count = self.send_one(sql, values).await?.count;
+            let answers = self.send(&[(&numbered(sql, 0), values)]).await.map_err(|failure| failure.refusal)?;
+            let count = answers.first().map_or(0, |answer| answer.count);
             Ok(usize::try_from(count).unwrap_or(usize::MAX))
         }
         .boxed()
     }
 
     fn script<'s>(&'s mut self, sql: &'s str) -> BoxFuture<'s, Result<()>> {
+        self.forget();
         self.waiting.push(Waiting::Words(sql.to_owned().into()));
         async move { self.send(&[]).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
     }
 
     fn execute_later(&mut self, statement: Statement) -> Result<()> {
+        self.forget();
         self.waiting.push(Waiting::Statement(numbered(&statement.sql, 0), statement.values));
         Ok(())
     }
 
     fn change_and_add(&mut self, change: Statement, addition: Statement) -> BoxFuture<'_, Result<bool>> {
+        self.forget();
         let text = change_and_addition(&change, &addition);
         let values = [change.values, addition.values].concat();
         self.waiting.push(Waiting::Statement(text, values));
@@ -335,6 +389,7 @@ impl Driver for Transaction {
     }
 
     fn catch_up(&mut self) -> BoxFuture<'_, Result<()>> {
+        self.forget();
         self.take_up();
         async move { self.send(&[]).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
     }
