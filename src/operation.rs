@@ -20,7 +20,7 @@ use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
 use crate::domain::token::{Role, Secret};
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Statement, Store, Transaction, Work, work};
+use crate::store::backend::{Ahead, Store, Transaction, Work, work};
 use crate::store::token::{self, Credential};
 use crate::store::{idempotency, project, task};
 
@@ -80,8 +80,8 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
 
     /// What it asks first, as far as its arguments tell: a hint, so that this is asked together with who may ask it. Nobody
     /// looks at the answers before that is known.
-    fn asks_first(_given: &Map<String, Value>, _place: &Place) -> Vec<Statement> {
-        Vec::new()
+    fn asks_first(_given: &Map<String, Value>, _place: &Place) -> Ahead {
+        Ahead::default()
     }
 
     /// Does it, inside the context's transaction; answers JSON.
@@ -89,7 +89,7 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
 }
 
 type Problems = fn(&Map<String, Value>, &Observed) -> Vec<String>;
-type AsksFirst = fn(&Map<String, Value>, &Place) -> Vec<Statement>;
+type AsksFirst = fn(&Map<String, Value>, &Place) -> Ahead;
 type Run = for<'a, 'b> fn(Value, &'a mut Context<'b>) -> BoxFuture<'a, Result<Value>>;
 
 /// Where and when a call is made, as far as that is known before anything was asked.
@@ -495,14 +495,15 @@ async fn execute(
 }
 
 /// What a call will ask once it is known that it may, if the project is what it was when it was last seen.
-fn asked_ahead(entry: &Entry, connection: &Connection, prepared: &Prepared, now: Timestamp) -> Vec<Statement> {
+fn asked_ahead(entry: &Entry, connection: &Connection, prepared: &Prepared, now: Timestamp) -> Ahead {
     let project_id = connection.seen_project.load(Ordering::Relaxed);
     let Some(arguments) = prepared.arguments.as_ref().ok().filter(|_| entry.in_project && project_id != 0) else {
-        return Vec::new();
+        return Ahead::default();
     };
+    let mut ahead = (entry.asks_first)(arguments, &Place { project_id, now });
     let place = idempotency_place(entry, connection, &prepared.repetition, project_id);
-    let first = place.map(|place| idempotency::find(&place, now).statement());
-    first.into_iter().chain((entry.asks_first)(arguments, &Place { project_id, now })).collect()
+    ahead.statements.extend(place.map(|place| idempotency::find(&place, now).statement()));
+    ahead
 }
 
 /// Where the answer is kept of a call with a key.

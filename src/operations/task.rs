@@ -15,7 +15,7 @@ use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Task};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Place};
-use crate::store::backend::Statement;
+use crate::store::backend::{Ahead, Question};
 use crate::store::version::{Author, Version};
 use crate::store::{self};
 
@@ -26,9 +26,10 @@ pub(crate) async fn load(context: &mut Context<'_>, reference: &str) -> Result<T
 }
 
 /// What [`load`] asks for the task that a call's argument names.
-pub(crate) fn load_ahead(given: &Map<String, Value>, place: &Place) -> Option<Statement> {
-    let reference = given.get("task_id")?.as_str()?;
-    Some(store::task::find(place.project_id, reference).statement())
+pub(crate) fn load_ahead(given: &Map<String, Value>, place: &Place) -> Ahead {
+    let reference = given.get("task_id").and_then(Value::as_str);
+    let question = reference.map(|reference| store::task::find(place.project_id, reference));
+    Ahead { statements: question.map(Question::statement).into_iter().collect(), is_all: false }
 }
 
 /// The ids of other tasks that an argument names.

@@ -55,8 +55,12 @@ pub trait Driver: Send {
 
     /// Has these asked together with what is asked next, because they will probably be asked soon: then they are answered
     /// without another way to the server and back. Only a hint: an answer is of use to whoever asks exactly that before
-    /// anything else is sent, and where no question costs a way, `statements` is not even called.
-    fn ask_ahead(&mut self, statements: &dyn Fn() -> Vec<Statement>);
+    /// anything else is sent, and where no question costs a way, `ahead` is not even called.
+    fn ask_ahead(&mut self, ahead: &dyn Fn() -> Ahead);
+
+    /// What is asked next is the last: a read ends with it, without a way of its own. A hint as well: where more is asked,
+    /// the read is run again from its start, as a write is that met another one.
+    fn end_with_next(&mut self);
 
     /// Runs a statement that returns no rows; answers how many rows it changed.
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>>;
@@ -101,6 +105,15 @@ impl Statement {
     pub fn new(sql: impl Into<Cow<'static, str>>, values: impl Into<Vec<Cell>>) -> Self {
         Self { sql: sql.into(), values: values.into() }
     }
+}
+
+/// What will probably be asked soon.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    /// The questions.
+    pub statements: Vec<Statement>,
+    /// True if nothing else will be asked: see [`Driver::end_with_next`].
+    pub is_all: bool,
 }
 
 /// A query, and how its answer is read.

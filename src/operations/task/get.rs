@@ -18,7 +18,7 @@ use crate::operations::budget::{
 };
 use crate::operations::message::{Waiting, waiting, waiting_ahead};
 use crate::operations::task::{load, load_ahead};
-use crate::store::backend::Statement;
+use crate::store::backend::Ahead;
 use crate::store::version::{self, Version};
 
 /// Read one task and its current version. version: an old one. `since_version`: what changed after it. field, offset: the rest of a text that was cut.
@@ -58,16 +58,16 @@ impl Operation for TaskGet {
         problems
     }
 
-    fn asks_first(given: &Map<String, Value>, place: &Place) -> Vec<Statement> {
-        let mut first: Vec<Statement> = load_ahead(given, place).into_iter().collect();
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        let mut ahead = load_ahead(given, place);
         // The task as it stands needs no more than its id.
         let id = given.get("task_id").and_then(Value::as_str).and_then(|id| Uuid::try_parse(id).ok());
         let is_whole = !["version", "since_version", "field"].iter().any(|name| given.contains_key(*name));
         if let Some(id) = id.filter(|_| is_whole) {
-            first.push(version::receipts(id, NEWEST).statement());
-            first.push(waiting_ahead(id, place));
+            ahead.statements.extend([version::receipts(id, NEWEST).statement(), waiting_ahead(id, place)]);
+            ahead.is_all = true;
         }
-        first
+        ahead
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
@@ -146,6 +146,7 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     let content = shown.content();
     let read_on = ReadOn::new(task, *version);
     let mut answer = head(&shown);
+    context.transaction.end_with_next();
     let found = version::receipts(task.task_id, if past.is_none() { NEWEST } else { *version });
     let (found, messages) = if past.is_none() {
         let waiting = waiting(context, task.task_id)?;

@@ -8,7 +8,7 @@ use crate::error::{Refusal, Result};
 use crate::operation::{Audience, Context, Effect, Operation, Place};
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, check_circles, load, load_ahead, save};
-use crate::store::backend::Statement;
+use crate::store::backend::Ahead;
 use crate::store::memory::has_result;
 use crate::store::version::{content_at, newest};
 
@@ -32,8 +32,8 @@ impl Operation for TaskHistory {
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
 
-    fn asks_first(given: &Map<String, Value>, place: &Place) -> Vec<Statement> {
-        load_ahead(given, place).into_iter().collect()
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        load_ahead(given, place)
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
@@ -96,8 +96,8 @@ impl Operation for TaskRevert {
     const EFFECT: Effect = Effect::Changes;
     const AUDIENCE: Audience = Audience::People;
 
-    fn asks_first(given: &Map<String, Value>, place: &Place) -> Vec<Statement> {
-        load_ahead(given, place).into_iter().collect()
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        load_ahead(given, place)
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {

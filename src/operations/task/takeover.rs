@@ -10,7 +10,7 @@ use crate::operations::budget::{self, cost_of};
 use crate::operations::message::waiting;
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, load, load_ahead, save};
-use crate::store::backend::Statement;
+use crate::store::backend::Ahead;
 
 /// Claim a task before you work on it, handed off or new: you become its owner, todo becomes `in_progress`, its texts stay.
 ///
@@ -41,8 +41,8 @@ impl Operation for TaskTakeover {
     const EFFECT: Effect = Effect::Changes;
     const ALWAYS_LOAD: bool = true;
 
-    fn asks_first(given: &Map<String, Value>, place: &Place) -> Vec<Statement> {
-        load_ahead(given, place).into_iter().collect()
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        load_ahead(given, place)
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {

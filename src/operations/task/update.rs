@@ -16,7 +16,7 @@ use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, check_circles, load, load_ahead, resolve_all, save};
 use crate::store;
-use crate::store::backend::Statement;
+use crate::store::backend::Ahead;
 
 /// How many warnings an answer has at most.
 const WARNINGS: usize = 5;
@@ -111,8 +111,8 @@ impl Operation for TaskUpdate {
         problems
     }
 
-    fn asks_first(given: &Map<String, Value>, place: &Place) -> Vec<Statement> {
-        load_ahead(given, place).into_iter().collect()
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        load_ahead(given, place)
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {

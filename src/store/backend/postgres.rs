@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use deadpool::managed::PoolError;
+use deadpool::managed::{PoolError, QueueMode};
 use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::{timeout, timeout_at};
@@ -233,15 +233,17 @@ impl Inner {
     fn new(address: &Address) -> Result<Arc<Self>> {
         let servers = Arc::new(Servers::new(address)?);
         let trusted = watch::Sender::new(None);
-        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
-        let pool = Pool::builder(manager).max_size(address.connections()).build();
-        let pool = pool.map_err(|error| Refusal::internal(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("database")
             .enable_all()
             .build()
             .map_err(|error| Refusal::internal(&error))?;
+        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe(), runtime.handle().id());
+        // The one that was used last is taken first: its server process knows the statements and is in the caches, and
+        // those that are too many become idle and are let go.
+        let pool = Pool::builder(manager).max_size(address.connections()).queue_mode(QueueMode::Lifo).build();
+        let pool = pool.map_err(|error| Refusal::internal(&error))?;
         let writing = Arc::new(Semaphore::new((address.connections() * 3).div_ceil(4)));
         let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
         Ok(Arc::new(Self { pool, servers, writing, gate, trusted, news, runtime: Some(runtime), damaged }))
@@ -331,7 +333,7 @@ impl Inner {
         work: &mut impl Work<T>,
         tell: oneshot::Sender<Result<T>>,
     ) {
-        let mut again = true;
+        let (mut again, mut may_end_early) = (true, true);
         loop {
             let client = match self.connection(deadline).await {
                 Ok(client) => client,
@@ -339,7 +341,7 @@ impl Inner {
             };
             let mut transaction = match asks {
                 Asks::Once => Transaction::bare(client),
-                Asks::Anything => Transaction::begin(client, Purpose::Read.begin(deadline)),
+                Asks::Anything => Transaction::begin_read(client, Purpose::Read.begin(deadline), may_end_early),
             };
             let answer = self.run(deadline, &mut transaction, work).await;
             if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
@@ -347,6 +349,10 @@ impl Inner {
                 if std::mem::take(&mut again) && Instant::now() < deadline {
                     continue;
                 }
+            }
+            if transaction.ended_too_early() {
+                may_end_early = false;
+                continue;
             }
             // Whoever asked does not wait for the end of the transaction.
             let _ = tell.send(answer.map_err(|failure| failure.refusal));

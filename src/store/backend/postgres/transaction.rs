@@ -7,14 +7,14 @@ use std::fmt::Write as _;
 use std::pin::pin;
 
 use futures_util::TryStreamExt;
-use futures_util::future::{BoxFuture, FutureExt, join, join_all, ready};
+use futures_util::future::{BoxFuture, FutureExt, join_all, join3, ready};
 use tokio_postgres::{Error, Statement as Prepared};
 
 use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
 use crate::store::backend::postgres::moving;
 use crate::store::backend::postgres::pool::Client;
-use crate::store::backend::{Dialect, Driver, Statement};
+use crate::store::backend::{Ahead, Dialect, Driver, Statement};
 use crate::store::cell::{Cell, Row};
 
 /// What was not sent yet.
@@ -38,6 +38,21 @@ enum Stage {
     Over,
 }
 
+/// When a transaction ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// When it is told to.
+    Told,
+    /// With its last question, if that is known before.
+    MayBeEarly,
+    /// With the next question.
+    WithNext,
+    /// It ended so.
+    Early,
+    /// It ended so, and then something else was asked.
+    TooEarly,
+}
+
 /// An open transaction.
 pub(super) struct Transaction {
     /// None once it is not known what the connection is at.
@@ -50,6 +65,7 @@ pub(super) struct Transaction {
     /// What was asked so, with its rows: still true, as nothing else was sent since.
     known: Vec<(Statement, Vec<Row>)>,
     stage: Stage,
+    ending: Ending,
     /// True once a statement of it was refused: then nothing of it is to be committed.
     failed: bool,
     /// What the database's last refusal means for the whole transaction.
@@ -65,6 +81,15 @@ impl Transaction {
         Self::new(client, Stage::New, vec![Waiting::Words(words.into())])
     }
 
+    /// For a read, which may end with its last question.
+    pub(super) fn begin_read(client: Client, words: String, may_end_early: bool) -> Self {
+        let mut transaction = Self::begin(client, words);
+        if may_end_early {
+            transaction.ending = Ending::MayBeEarly;
+        }
+        transaction
+    }
+
     /// For one query, which is one consistent state by itself.
     pub(super) fn bare(client: Client) -> Self {
         Self::new(client, Stage::Bare, Vec::new())
@@ -78,9 +103,15 @@ impl Transaction {
             ahead: Vec::new(),
             known: Vec::new(),
             stage,
+            ending: Ending::Told,
             failed: false,
             severity: Severity::Stays,
         }
+    }
+
+    /// True if it ended before its last question: then all of it is to be run again, to its end.
+    pub(super) fn ended_too_early(&self) -> bool {
+        self.ending == Ending::TooEarly
     }
 
     /// What the database's last refusal means for the transaction.
@@ -149,10 +180,19 @@ impl Transaction {
         self.stage = match self.stage {
             Stage::New | Stage::Open => Stage::Open,
             Stage::Bare => Stage::Over,
-            Stage::Over => return Err(Failure::gone()),
+            Stage::Over => {
+                if self.ending == Ending::Early {
+                    self.ending = Ending::TooEarly;
+                }
+                return Err(Failure::gone());
+            }
         };
         let Some(client) = &self.client else { return Err(Failure::gone()) };
-        let answers = send(client, &waiting, asked).await;
+        let ends = self.ending == Ending::WithNext && self.stage == Stage::Open;
+        let answers = send(client, &waiting, asked, ends.then_some("rollback")).await;
+        if ends && answers.is_ok() {
+            (self.stage, self.ending) = (Stage::Over, Ending::Early);
+        }
         answers.inspect_err(|failure| {
             self.severity = failure.severity;
             self.failed = true;
@@ -228,7 +268,12 @@ struct Answer {
     count: u64,
 }
 
-async fn send(client: &Client, waiting: &[Waiting], asked: &[Asked<'_>]) -> Result<Vec<Answer>, Failure> {
+async fn send(
+    client: &Client,
+    waiting: &[Waiting],
+    asked: &[Asked<'_>],
+    end: Option<&str>,
+) -> Result<Vec<Answer>, Failure> {
     // Nothing is sent before all of it can be: a commit behind a statement that was held back would commit without it.
     let mut earlier = Vec::with_capacity(waiting.len());
     for one in waiting {
@@ -249,9 +294,15 @@ async fn send(client: &Client, waiting: &[Waiting], asked: &[Asked<'_>]) -> Resu
         }
     });
     let last = last.iter().map(|(statement, values)| answer(client, statement, values));
-    let (earlier, last) = join(join_all(earlier), join_all(last)).await;
+    let end = async move {
+        match end {
+            Some(words) => client.batch_execute(words).await,
+            None => Ok(()),
+        }
+    };
+    let (earlier, last, end) = join3(join_all(earlier), join_all(last), end).await;
     let answers = earlier.into_iter().collect::<Result<(), Error>>().and_then(|()| last.into_iter().collect());
-    answers.map_err(|error| Failure::of_statement(&error))
+    answers.and_then(|answers| end.map(|()| answers)).map_err(|error| Failure::of_statement(&error))
 }
 
 /// What can be sent at once.
@@ -322,11 +373,23 @@ impl Driver for Transaction {
         async move { self.ask_all(&asked).await }.boxed()
     }
 
-    fn ask_ahead(&mut self, statements: &dyn Fn() -> Vec<Statement>) {
+    fn ask_ahead(&mut self, ahead: &dyn Fn() -> Ahead) {
         // Without a transaction around them they would see several states.
-        if self.stage != Stage::Bare {
-            self.ahead.extend(statements());
+        if self.stage == Stage::Bare {
+            return;
         }
+        let Ahead { statements, is_all } = ahead();
+        self.ahead.extend(statements);
+        if is_all {
+            self.end_with_next();
+        }
+    }
+
+    fn end_with_next(&mut self) {
+        self.ending = match self.ending {
+            Ending::MayBeEarly => Ending::WithNext,
+            other => other,
+        };
     }
 
     fn rows_within<'s>(
