@@ -181,7 +181,7 @@ pub(crate) fn listen(cluster: &Cluster, call: impl FnOnce()) -> Vec<Sent> {
         // The end of the call before, and what a new connection is set to, are none of this one.
         let first = sent.iter().position(|one| one.sql.starts_with("select ")).unwrap_or(sent.len());
         sent.drain(..first);
-        sent.retain(|one| !one.sql.starts_with("SHOW ") && !one.sql.starts_with("set idle"));
+        sent.retain(|one| !one.sql.starts_with("SHOW ") && !one.sql.starts_with("set "));
         // A read is answered before its transaction ends.
         let last = sent.last().map_or("", |last| last.sql.as_str());
         if last.starts_with("rollback") || last.ends_with("commit") {

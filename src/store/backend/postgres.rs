@@ -64,20 +64,14 @@ enum Purpose {
 }
 
 impl Purpose {
-    /// What is run at the start of a transaction that must end by then.
-    fn begin(self, deadline: Instant) -> String {
-        let modes = match self {
-            Self::Read => "repeatable read, read only",
-            Self::Write => "repeatable read, read write",
-            Self::SetUp => "read committed, read write",
-        };
-        format!("begin isolation level {modes}; set local statement_timeout = {}", left(deadline))
+    /// What begins a transaction.
+    const fn begin(self) -> &'static str {
+        match self {
+            Self::Read => "begin isolation level repeatable read, read only",
+            Self::Write => "begin isolation level repeatable read, read write",
+            Self::SetUp => "begin isolation level read committed, read write",
+        }
     }
-}
-
-/// The milliseconds until then; 0 would mean that there is no end.
-fn left(deadline: Instant) -> u128 {
-    deadline.saturating_duration_since(Instant::now()).as_millis().max(1)
 }
 
 /// How often a read asks: one statement needs no transaction around it to see one consistent state.
@@ -341,7 +335,7 @@ impl Inner {
             };
             let mut transaction = match asks {
                 Asks::Once => Transaction::bare(client),
-                Asks::Anything => Transaction::begin_read(client, Purpose::Read.begin(deadline), may_end_early),
+                Asks::Anything => Transaction::begin_read(client, Purpose::Read.begin(), deadline, may_end_early),
             };
             let answer = self.run(deadline, &mut transaction, work).await;
             if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
@@ -393,7 +387,7 @@ impl Inner {
         let writing = timeout_at(deadline.into(), Arc::clone(&self.writing).acquire_owned()).await;
         let writing = writing.map_err(|_| Failure::overdue())?;
         let client = self.connection(deadline).await?;
-        let mut transaction = Transaction::begin(client, purpose.begin(deadline));
+        let mut transaction = Transaction::begin(client, purpose.begin(), deadline);
         let answer = match self.run(deadline, &mut transaction, work).await {
             Ok(answer) => answer,
             Err(failure) => {
@@ -444,7 +438,7 @@ impl Inner {
     /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
     async fn first(&self, deadline: Instant) -> Result<Transaction> {
         let client = self.taken(deadline, None).await.map_err(|failure| failure.refusal)?;
-        Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
+        Ok(Transaction::begin(client, Purpose::Read.begin(), deadline))
     }
 
     /// Applies missing migrations, one server at a time.

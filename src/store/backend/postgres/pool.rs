@@ -3,6 +3,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use deadpool::managed::{self, Metrics, Object, RecycleError, RecycleResult};
@@ -23,6 +24,20 @@ pub(super) struct Pooled {
     client: ClientWrapper,
     /// The runtime whose threads move its bytes.
     home: Id,
+    /// After how many seconds the session has a statement end, where a transaction says nothing else; 0 if nobody said.
+    patience: AtomicU64,
+}
+
+impl Pooled {
+    /// After how many seconds the session has a statement end, as far as a call said so.
+    pub(super) fn patience(&self) -> Option<u64> {
+        Some(self.patience.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
+    }
+
+    /// The session was told that.
+    pub(super) fn note_patience(&self, seconds: u64) {
+        self.patience.store(seconds, Ordering::Relaxed);
+    }
 }
 
 impl Deref for Pooled {
@@ -67,7 +82,7 @@ impl managed::Manager for Manager {
         });
         let client = ClientWrapper::new(client, task);
         self.servers.prepare(&client).await?;
-        Ok(Pooled { client, home: Handle::current().id() })
+        Ok(Pooled { client, home: Handle::current().id(), patience: AtomicU64::new(0) })
     }
 
     async fn recycle(&self, client: &mut Pooled, metrics: &Metrics) -> RecycleResult<Failure> {

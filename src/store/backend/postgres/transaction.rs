@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
+use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
 use futures_util::future::{BoxFuture, FutureExt, join_all, join3, ready};
@@ -16,6 +17,9 @@ use crate::store::backend::postgres::moving;
 use crate::store::backend::postgres::pool::Client;
 use crate::store::backend::{Ahead, Dialect, Driver, Statement};
 use crate::store::cell::{Cell, Row};
+
+/// From how long on a time is said to the session in seconds, to hold for the calls after this one too.
+const LONG: Duration = Duration::from_secs(10);
 
 /// What was not sent yet.
 enum Waiting {
@@ -66,6 +70,8 @@ pub(super) struct Transaction {
     known: Vec<(Statement, Vec<Row>)>,
     stage: Stage,
     ending: Ending,
+    /// What the session is told on the way about the time of statements, in seconds.
+    patience: Option<u64>,
     /// True once a statement of it was refused: then nothing of it is to be committed.
     failed: bool,
     /// What the database's last refusal means for the whole transaction.
@@ -76,14 +82,28 @@ pub(super) struct Transaction {
 type Asked<'s> = (&'s str, &'s [Cell]);
 
 impl Transaction {
-    /// Nothing is sent yet: the begin goes with the first statement.
-    pub(super) fn begin(client: Client, words: String) -> Self {
-        Self::new(client, Stage::New, vec![Waiting::Words(words.into())])
+    /// Nothing is sent yet: the begin goes with the first statement. No statement runs much longer than the deadline.
+    pub(super) fn begin(client: Client, begin: &'static str, deadline: Instant) -> Self {
+        let left = deadline.saturating_duration_since(Instant::now());
+        // 0 would mean that there is no end.
+        let milliseconds = left.as_millis().max(1);
+        let seconds = left.as_secs() + 1;
+        if left < LONG {
+            let begin = format!("{begin}; set local statement_timeout = {milliseconds}");
+            return Self::new(client, Stage::New, vec![Waiting::Words(begin.into())]);
+        }
+        // Most calls have as long as the one before, whose connection need not be told again.
+        let is_told = client.patience() == Some(seconds);
+        let tell = (!is_told).then(|| Waiting::Words(format!("set statement_timeout = '{seconds}s'").into()));
+        let waiting = tell.into_iter().chain([Waiting::Words(begin.into())]).collect();
+        let mut transaction = Self::new(client, Stage::New, waiting);
+        transaction.patience = (!is_told).then_some(seconds);
+        transaction
     }
 
     /// For a read, which may end with its last question.
-    pub(super) fn begin_read(client: Client, words: String, may_end_early: bool) -> Self {
-        let mut transaction = Self::begin(client, words);
+    pub(super) fn begin_read(client: Client, begin: &'static str, deadline: Instant, may_end_early: bool) -> Self {
+        let mut transaction = Self::begin(client, begin, deadline);
         if may_end_early {
             transaction.ending = Ending::MayBeEarly;
         }
@@ -104,6 +124,7 @@ impl Transaction {
             known: Vec::new(),
             stage,
             ending: Ending::Told,
+            patience: None,
             failed: false,
             severity: Severity::Stays,
         }
@@ -145,7 +166,7 @@ impl Transaction {
     /// gone does so for ever.
     pub(super) async fn commit(mut self) -> Result<(), Failure> {
         self.take_up();
-        let only_begins = self.waiting.len() == 1;
+        let only_begins = self.waiting.iter().all(|one| matches!(one, Waiting::Words(_)));
         if self.stage == Stage::New && only_begins {
             return Ok(());
         }
@@ -190,6 +211,9 @@ impl Transaction {
         let Some(client) = &self.client else { return Err(Failure::gone()) };
         let ends = self.ending == Ending::WithNext && self.stage == Stage::Open;
         let answers = send(client, &waiting, asked, ends.then_some("rollback")).await;
+        if let (Some(seconds), Ok(_)) = (self.patience.take(), &answers) {
+            client.note_patience(seconds);
+        }
         if ends && answers.is_ok() {
             (self.stage, self.ending) = (Stage::Over, Ending::Early);
         }
