@@ -32,6 +32,11 @@ pub(crate) fn load_ahead(given: &Map<String, Value>, place: &Place) -> Ahead {
     Ahead { statements: question.map(Question::statement).into_iter().collect(), is_all: false }
 }
 
+/// The id of the task that a call's argument names, if it is a whole one.
+pub(crate) fn whole_id(given: &Map<String, Value>) -> Option<Uuid> {
+    Uuid::try_parse(given.get("task_id")?.as_str()?).ok()
+}
+
 /// The ids of other tasks that an argument names.
 pub(crate) async fn resolve_all(context: &mut Context<'_>, references: &[String]) -> Result<Vec<Uuid>> {
     let project_id = context.project()?.project_id;

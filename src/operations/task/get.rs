@@ -6,7 +6,6 @@ mod piece;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use crate::domain::receipt::KeptReceipt;
 use crate::domain::session::{self, Observed};
@@ -17,7 +16,7 @@ use crate::operations::budget::{
     self, Part, Section, cost_of, cost_of_fields, cost_of_parts, put_texts, rooms, rows_within,
 };
 use crate::operations::message::{Waiting, waiting, waiting_ahead};
-use crate::operations::task::{load, load_ahead};
+use crate::operations::task::{load, load_ahead, whole_id};
 use crate::store::backend::Ahead;
 use crate::store::version::{self, Version};
 
@@ -61,9 +60,8 @@ impl Operation for TaskGet {
     fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
         let mut ahead = load_ahead(given, place);
         // The task as it stands needs no more than its id.
-        let id = given.get("task_id").and_then(Value::as_str).and_then(|id| Uuid::try_parse(id).ok());
-        let is_whole = !["version", "since_version", "field"].iter().any(|name| given.contains_key(*name));
-        if let Some(id) = id.filter(|_| is_whole) {
+        let as_it_stands = !["version", "since_version", "field"].iter().any(|name| given.contains_key(*name));
+        if let Some(id) = whole_id(given).filter(|_| as_it_stands) {
             ahead.statements.extend([version::receipts(id, NEWEST).statement(), waiting_ahead(id, place)]);
             ahead.is_all = true;
         }
