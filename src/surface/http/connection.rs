@@ -36,9 +36,12 @@ use crate::surface::http::{Limits, Server};
 const QUIET: Duration = Duration::from_secs(1);
 const LINGER: Duration = Duration::from_secs(5);
 
-/// How long a connection may say nothing before it counts as idle when the server ends: a request that its client sent
-/// before that may still be on its way.
+/// How often it is looked whether a connection has become idle while the server ends. A request may take as long from its
+/// client to here.
 const ON_THE_WAY: Duration = Duration::from_millis(250);
+/// How long after its last answer a connection counts as idle then: whoever uses it more often sends the next request
+/// soon, and is told by its answer to send none after it.
+const UNUSED: Duration = Duration::from_secs(1);
 
 /// A connection that was let in.
 pub struct Connection {
@@ -119,7 +122,8 @@ where
                 Pin::new(&mut *connection).graceful_shutdown();
                 return Some(connection.await);
             }
-            Err(_) if used.owes() || (used.is_arriving() && !ending.is_drained()) => {}
+            Err(_) if used.owes() => {}
+            Err(_) if !ending.is_drained() && (used.is_arriving() || used.since().elapsed() < UNUSED) => {}
             Err(_) => return None,
         }
     }

@@ -96,7 +96,7 @@ fn requests_that_arrive_while_it_drains_are_answered() {
 fn no_call_on_a_kept_connection_is_cut() {
     let mut served = Served::open(&[]);
     let (called, calling) = std::sync::mpsc::channel();
-    let mut clients: Vec<Client> = (0..50).map(|_| served.client()).collect();
+    let mut clients: Vec<Client> = (0..20).map(|_| served.client()).collect();
     // One after the other, as a proxy's: each of them is idle for nearly all of the time.
     let proxy = std::thread::spawn(move || {
         for round in 1.. {
