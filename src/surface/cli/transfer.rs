@@ -72,6 +72,7 @@ pub fn run(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     if !is_there {
         // Whatever speaks against the move is found before anything is made at the target's address.
         wait(transfer::examine(&source, None, &to.address))?;
+        wait(transfer::check_leavable(&source))?;
     }
     let (_, target) = to.open(true)?;
     let ids = (service.ids.uuid(), service.ids.uuid());
