@@ -64,12 +64,13 @@ enum Purpose {
 }
 
 impl Purpose {
-    /// What begins a transaction.
+    /// What begins a transaction. One that writes does not say so: where a server, a database or a user is set read-only,
+    /// that is meant.
     const fn begin(self) -> &'static str {
         match self {
             Self::Read => "begin isolation level repeatable read, read only",
-            Self::Write => "begin isolation level repeatable read, read write",
-            Self::SetUp => "begin isolation level read committed, read write",
+            Self::Write => "begin isolation level repeatable read",
+            Self::SetUp => "begin isolation level read committed",
         }
     }
 }
@@ -308,7 +309,7 @@ impl Inner {
     fn close_gate(self: &Arc<Self>, failure: &Failure) {
         self.distrust();
         if self.gate.close() {
-            tracing::warn!(why = failure.refusal.message, "the database is away");
+            tracing::warn!(why = failure.refusal.clone().of_owner().message, "the database is away");
             // Without a runtime there is nobody left to open it for.
             let _ = self.spawn(reopen(Arc::downgrade(self)));
         }
@@ -463,8 +464,10 @@ impl Inner {
         let mut apply = crate::store::backend::work(|transaction| {
             Box::pin(async move {
                 migration::wait_for_turn(transaction).await?;
-                migration::check_encoding(transaction).await?;
                 let found = migration::found(transaction).await?;
+                if found == 0 {
+                    migration::check_encoding(transaction).await?;
+                }
                 migration::apply(transaction, found).await
             })
         });
