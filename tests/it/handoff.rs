@@ -2,6 +2,7 @@
 
 mod any;
 mod files;
+mod fixtures;
 mod grades;
 mod hidden;
 mod judged;

@@ -10,12 +10,13 @@ use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::Result;
-use crate::operation::{Context, Effect, Operation};
+use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::handoff::Judged;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
-use crate::operations::task::{Step, actor, check_circles, load, resolve_all, save};
+use crate::operations::task::{Step, actor, check_circles, load, load_ahead, resolve_all, save, whole_id};
 use crate::store;
+use crate::store::backend::Ahead;
 
 /// How many warnings an answer has at most.
 const WARNINGS: usize = 5;
@@ -108,6 +109,17 @@ impl Operation for TaskUpdate {
             problems.push(SESSION_MISSING.to_owned());
         }
         problems
+    }
+
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        let mut ahead = load_ahead(given, place);
+        let rules_look = given.keys().any(|name| name.starts_with("handoff_")) && !given.contains_key("work_receipt");
+        let version = given.get("expected_version").and_then(Value::as_i64);
+        if let Some((id, version)) = whole_id(given).zip(version).filter(|_| rules_look) {
+            let last = store::version::last_receipt(id, version.saturating_add(1));
+            ahead.statements.push(last.statement());
+        }
+        ahead
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
@@ -257,7 +269,8 @@ async fn write(
     // A takeover by words names its session in the text only; history shows it as the one who wrote.
     let session_ref = if took_over { after.content.owner.clone() } else { actor.session_ref.clone() };
     let writer = Actor { session_ref, ..actor.clone() };
-    // Before anything is written: a project may refuse what its rules find. A takeover writes no handoff.
+    // Before anything is written: a project may refuse what its rules find, and what is asked behind a write waits for it. A
+    // takeover writes no handoff.
     let judged = if took_over {
         None
     } else {

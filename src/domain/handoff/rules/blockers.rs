@@ -4,7 +4,6 @@ use crate::domain::handoff::finding::Finding;
 use crate::domain::handoff::subject::View;
 use crate::domain::handoff::vocabulary;
 use crate::domain::language::Tongue;
-use crate::domain::markdown::Kind;
 use crate::domain::rule::Rule;
 use crate::domain::task::Status;
 use crate::domain::text;
