@@ -72,7 +72,7 @@ impl Operation for HandoffCheck {
             }
             None => (saved, None, next_by(task.as_ref())),
         };
-        let findings = findings(context, task.as_ref(), &content, receipt, next_by.as_deref()).await?;
+        let findings = findings(context, task.as_ref(), &content, receipt, next_by.as_deref(), true).await?;
         let mut answer = answer(&findings);
         if let (Some(task), Some(fields)) = (task, answer.as_object_mut()) {
             fields.shift_insert(0, "task_id".to_owned(), json!(task.task_id));
@@ -113,6 +113,7 @@ pub fn check_loose(text: &str, language: Option<&str>) -> Result<Value> {
         named: &[],
         unnamed_decisions: &[],
         settings: &settings,
+        is_whole: true,
     };
     Ok(answer(&handoff::check(&subject)))
 }
@@ -151,6 +152,7 @@ pub(crate) async fn findings(
     content: &Content,
     receipt: Option<Receipt>,
     next_by: Option<&str>,
+    is_whole: bool,
 ) -> Result<Vec<Finding>> {
     let project = context.project()?.clone();
     let project_id = project.project_id;
@@ -187,6 +189,7 @@ pub(crate) async fn findings(
         named: &named,
         unnamed_decisions: &unnamed,
         settings: &project.rules,
+        is_whole,
     }))
 }
 
@@ -226,9 +229,9 @@ impl Judged {
         receipt: Option<&Receipt>,
         touched: &[&str],
     ) -> Result<Self> {
-        let is_whole = touched.iter().any(|field| field.starts_with("handoff_") || *field == "work_receipt")
+        let is_judged = touched.iter().any(|field| field.starts_with("handoff_") || *field == "work_receipt")
             || (touched.contains(&"status") && after.marks.pending_version > 0);
-        if !is_whole {
+        if !is_judged {
             let tags = after.content.tags.join("\n");
             let texts = after.content.texts().into_iter().chain([
                 ("title", after.content.title.as_str()),
@@ -238,9 +241,12 @@ impl Judged {
             let texts: Vec<(&str, &str)> = texts.filter(|(name, _)| touched.contains(name)).collect();
             return Ok(Self { told: handoff::hidden(&texts, &context.project()?.rules), grade: None });
         }
+        // Without a handoff that waits, or that this update writes, nothing is missing and nothing is graded.
+        let is_whole = after.marks.pending_version > 0 || is_handoff(touched);
+        let next_by = next_by(Some(after));
         let found =
-            findings(context, Some(after), &after.content, receipt.cloned(), next_by(Some(after)).as_deref()).await?;
-        let grade = Some(Grade::of_findings(&found));
+            findings(context, Some(after), &after.content, receipt.cloned(), next_by.as_deref(), is_whole).await?;
+        let grade = is_whole.then(|| Grade::of_findings(&found));
         let mut told: Vec<Finding> = found.into_iter().filter_map(|finding| told(finding, touched)).collect();
         told.sort_by_key(|finding| (!finding.contradicts, finding.level != Level::Error));
         Ok(Self { told, grade })
@@ -274,11 +280,15 @@ pub(crate) fn warnings_of_texts(texts: &[(&str, &str)], project: &Project) -> Re
     warnings(&handoff::hidden(texts, &project.rules), project)
 }
 
+/// True for an update that sets one half of a handoff.
+fn is_handoff(touched: &[&str]) -> bool {
+    touched.contains(&"handoff_next") || touched.contains(&"work_receipt")
+}
+
 /// The finding, if an update that touched these fields is to be told of it.
 fn told(mut finding: Finding, touched: &[&str]) -> Option<Finding> {
     // An update that sets neither half of a handoff is no handoff: what it lacks is not told.
-    let is_handoff = touched.contains(&"handoff_next") || touched.contains(&"work_receipt");
-    if finding.lacks && !is_handoff {
+    if finding.lacks && !is_handoff(touched) {
         return None;
     }
     let is_touched = |field: &str| touched.contains(&field.split('.').next().unwrap_or(field));

@@ -262,7 +262,7 @@ fn each_rule_finds_its_own_defect() {
         (naming("m-00000000"), "memories-exist", "handoff_next"),
         (naming(&old), "memories-exist", "handoff_next"),
         (json!({"handoff_blockers": "Needs a key from ops."}), "blocker-three-parts", "handoff_blockers"),
-        (receipt(json!({"model": ""})), "receipt-complete", "work_receipt"),
+        (receipt(json!({"model": ""})), "receipt-complete", "work_receipt.model"),
         (receipt(json!({"result_commit": ""})), "branch-and-commit", "work_receipt.result_commit"),
     ];
     for (more, rule, field) in cases {

@@ -39,12 +39,22 @@ const RULES: [(Rule, Judge); 14] = [
     (Rule::SameSession, same_session::judge),
 ];
 
+/// Rules that find only what is missing.
+const LACKING: [Rule; 5] = [
+    Rule::RepositoryNamed,
+    Rule::TestsWithNumbers,
+    Rule::FirstStepExecutable,
+    Rule::PreviousSessionLine,
+    Rule::ReceiptComplete,
+];
+
 /// All findings on a handoff, but for those of rules that are off.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     let view = View::of(subject);
     let mut findings = Vec::new();
     for (rule, judge) in RULES {
-        if subject.settings.of(rule) != Setting::Off {
+        let is_asked = subject.is_whole || !LACKING.contains(&rule);
+        if is_asked && subject.settings.of(rule) != Setting::Off {
             judge(&view, &mut findings);
         }
     }

@@ -49,6 +49,8 @@ pub struct Subject<'s> {
     pub unnamed_decisions: &'s [String],
     /// What the project does with each rule: one that is off finds nothing.
     pub settings: &'s Settings,
+    /// False to leave out what a handoff lacks: for work on the way, which is none yet.
+    pub is_whole: bool,
 }
 
 /// The memory ids that a handoff names.
@@ -128,7 +130,9 @@ pub fn document(text: &str) -> Content {
         };
         field.push_str(line);
         // A blank line in its place, so that every line keeps its number in the document.
-        others.into_iter().for_each(|other| other.push('\n'));
+        if line.ends_with('\n') {
+            others.into_iter().for_each(|other| other.push('\n'));
+        }
     }
     content
 }
@@ -143,12 +147,12 @@ enum Section {
 impl Section {
     fn of(heading: &str) -> Option<Self> {
         let lower = heading.to_lowercase();
-        if vocabulary::has_any(&lower, &vocabulary::NOT_NEXT) {
+        if vocabulary::NOT_NEXT.are_in(&lower) {
             return None;
         }
-        if vocabulary::has_any(&lower, &vocabulary::NEXT) {
+        if vocabulary::NEXT.are_in(&lower) {
             return Some(Self::Next);
         }
-        vocabulary::has_any(&lower, &vocabulary::BLOCKERS).then_some(Self::Blockers)
+        vocabulary::BLOCKERS.are_in(&lower).then_some(Self::Blockers)
     }
 }

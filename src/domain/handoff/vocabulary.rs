@@ -1,6 +1,35 @@
 //! The words that the rules read, in the languages that are read: one table. Must never be the reason for an error in
 //! another language: what is told by words alone is a warning, and silent where the words are not known.
 
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+/// Words that are looked for together, in one pass. They are in lower case; one in Latin letters counts from where a word
+/// starts.
+pub(super) struct Words {
+    list: &'static [&'static str],
+    pattern: OnceLock<Regex>,
+}
+
+impl Words {
+    const fn of(list: &'static [&'static str]) -> Self {
+        Self { list, pattern: OnceLock::new() }
+    }
+
+    /// True if a text, in lower case, has one of them.
+    pub(super) fn are_in(&self, lower: &str) -> bool {
+        let pattern = self.pattern.get_or_init(|| {
+            let words = self.list.iter().map(|word| {
+                let starts = word.starts_with(|first: char| first.is_ascii_alphanumeric()) && !word.starts_with("n't");
+                format!("{}{}", if starts { r"(?-u:\b)" } else { "" }, regex::escape(word))
+            });
+            Regex::new(&words.collect::<Vec<_>>().join("|")).expect("words make a pattern")
+        });
+        pattern.is_match(lower)
+    }
+}
+
 /// What a piece of work can have reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -33,97 +62,102 @@ impl State {
     }
 
     /// Words that speak of it, claimed or denied; in lower case, each at the start of a word.
-    pub(super) const fn words(self) -> &'static [&'static str] {
+    pub(super) fn words(self) -> &'static Words {
         match self {
-            Self::Prepared => &[
-                "prepared",
-                "written",
-                "implement",
-                "code complete",
-                "added",
-                "changed",
-                "fixed",
-                "merged",
-                "committed",
-                "done",
-                "completed",
-                "drafted",
-                "built",
-                "refactor",
-                "準備",
-                "実装",
-                "作成",
-                "コミット",
-                "修正",
-                "追加",
-                "マージ",
-                "完了",
-                "完遂",
-                "着手",
-                "書いた",
-                "入った",
-                "変更",
-            ],
-            Self::Tested => &["test", "unverified", "テスト", "検証", "試験", "試した", "計測", "実測", "ゲート"],
-            Self::Deployed => &[
-                "deploy",
-                "undeployed",
-                "redeploy",
-                "released",
-                "release",
-                "unreleased",
-                "publish",
-                "unpublished",
-                "shipped",
-                "rolled out",
-                "rollout",
-                "on staging",
-                "to staging",
-                "installed on",
-                "live service",
-                "live on",
-                "went live",
-                "not live",
-                "runs in production",
-                "running in production",
-                "デプロイ",
-                "未デプロイ",
-                "リリース",
-                "公開",
-                "配備",
-                "反映",
-                "配布",
-                "本番稼働",
-                "稼働中",
-            ],
-            Self::Verified => &[
-                "verified",
-                "verification",
-                "verify",
-                "unverified",
-                "confirmed in",
-                "confirmed on",
-                "smoke",
-                "observed in",
-                "observed on",
-                "checked in prod",
-                "checked on",
-                "live check",
-                "本番確認",
-                "本番で",
-                "本番では",
-                "本番未",
-                "動作確認",
-                "確認済",
-                "未確認",
-                "実機",
-            ],
+            Self::Prepared => &PREPARED,
+            Self::Tested => &TESTED,
+            Self::Deployed => &DEPLOYED,
+            Self::Verified => &VERIFIED,
         }
     }
 }
 
+static PREPARED: Words = Words::of(&[
+    "prepared",
+    "written",
+    "implement",
+    "code complete",
+    "added",
+    "changed",
+    "fixed",
+    "merged",
+    "committed",
+    "done",
+    "completed",
+    "drafted",
+    "built",
+    "refactor",
+    "準備",
+    "実装",
+    "作成",
+    "コミット",
+    "修正",
+    "追加",
+    "マージ",
+    "完了",
+    "完遂",
+    "着手",
+    "書いた",
+    "入った",
+    "変更",
+]);
+static TESTED: Words = Words::of(&["test", "unverified", "テスト", "検証", "試験", "試した", "計測", "実測", "ゲート"]);
+static DEPLOYED: Words = Words::of(&[
+    "deploy",
+    "undeployed",
+    "redeploy",
+    "released",
+    "release",
+    "unreleased",
+    "publish",
+    "unpublished",
+    "shipped",
+    "rolled out",
+    "rollout",
+    "on staging",
+    "to staging",
+    "installed on",
+    "live service",
+    "live on",
+    "went live",
+    "not live",
+    "runs in production",
+    "running in production",
+    "デプロイ",
+    "未デプロイ",
+    "リリース",
+    "公開",
+    "配備",
+    "反映",
+    "配布",
+    "本番稼働",
+    "稼働中",
+]);
+static VERIFIED: Words = Words::of(&[
+    "verified",
+    "verification",
+    "verify",
+    "unverified",
+    "confirmed in",
+    "confirmed on",
+    "smoke",
+    "observed in",
+    "observed on",
+    "checked in prod",
+    "checked on",
+    "live check",
+    "本番確認",
+    "本番で",
+    "本番では",
+    "本番未",
+    "動作確認",
+    "確認済",
+    "未確認",
+    "実機",
+]);
+
 /// That something was expressly not done.
-pub(super) const DENIALS: [&str; 31] = [
+pub(super) static DENIALS: Words = Words::of(&[
     "nothing",
     "none",
     "not ",
@@ -155,10 +189,10 @@ pub(super) const DENIALS: [&str; 31] = [
     "スキップ",
     "保留",
     "ゼロ",
-];
+]);
 
 /// That a test was not run, or could not be.
-pub(super) const NOT_RUN: [&str; 47] = [
+pub(super) static NOT_RUN: Words = Words::of(&[
     "not run",
     "not rerun",
     "not re-run",
@@ -206,10 +240,10 @@ pub(super) const NOT_RUN: [&str; 47] = [
     "走らせていない",
     "走っていない",
     "実行せず",
-];
+]);
 
 /// More of them, in Japanese.
-pub(super) const NOT_RUN_MORE: [&str; 14] = [
+pub(super) static NOT_RUN_MORE: Words = Words::of(&[
     "回していない",
     "走らせず",
     "テストなし",
@@ -224,10 +258,10 @@ pub(super) const NOT_RUN_MORE: [&str; 14] = [
     "未確認",
     "未着手",
     "テストは未",
-];
+]);
 
 /// Where something runs.
-pub(super) const PLACES: [&str; 28] = [
+pub(super) static PLACES: Words = Words::of(&[
     "smoke",
     "staging",
     "production",
@@ -256,10 +290,10 @@ pub(super) const PLACES: [&str; 28] = [
     "環境",
     "利用者",
     "ホスト",
-];
+]);
 
 /// Headings of what comes next.
-pub(super) const NEXT: [&str; 17] = [
+pub(super) static NEXT: Words = Words::of(&[
     "next",
     "to do",
     "todo",
@@ -277,15 +311,15 @@ pub(super) const NEXT: [&str; 17] = [
     "これから",
     "今後",
     "handoff_next",
-];
+]);
 
 /// Headings that say what not to do, or what others must do first.
-pub(super) const NOT_NEXT: [&str; 8] =
-    ["must not", "not do", "don't", "should not", "しない", "してはいけない", "禁止", "次の自分へ"];
+pub(super) static NOT_NEXT: Words =
+    Words::of(&["must not", "not do", "don't", "should not", "しない", "してはいけない", "禁止", "次の自分へ"]);
 
 /// Headings of what blocks.
-pub(super) const BLOCKERS: [&str; 6] =
-    ["blocker", "blocked", "waiting for", "ブロッカー", "ブロック", "handoff_blockers"];
+pub(super) static BLOCKERS: Words =
+    Words::of(&["blocker", "blocked", "waiting for", "ブロッカー", "ブロック", "handoff_blockers"]);
 
 /// That a text says that there is nothing.
 pub(super) const NOTHING: [&str; 18] = [
@@ -310,7 +344,7 @@ pub(super) const NOTHING: [&str; 18] = [
 ];
 
 /// Who a blocker waits for: roles.
-pub(super) const ROLES: [&str; 56] = [
+pub(super) static ROLES: Words = Words::of(&[
     "ops",
     "owner",
     "team",
@@ -367,10 +401,10 @@ pub(super) const ROLES: [&str; 56] = [
     "must move",
     "person",
     "supplier",
-];
+]);
 
 /// Who a blocker waits for, in Japanese.
-pub(super) const ROLES_JAPANESE: [&str; 20] = [
+pub(super) static ROLES_JAPANESE: Words = Words::of(&[
     "さん",
     "氏",
     "様",
@@ -391,10 +425,10 @@ pub(super) const ROLES_JAPANESE: [&str; 20] = [
     "社",
     "銀行",
     "誰",
-];
+]);
 
 /// What a blocker needs.
-pub(super) const NEEDS: [&str; 45] = [
+pub(super) static NEEDS: Words = Words::of(&[
     "need",
     "require",
     "must",
@@ -440,7 +474,7 @@ pub(super) const NEEDS: [&str; 45] = [
     "確認",
     "発行",
     "送付",
-];
+]);
 
 /// True if a text, in lower case, has one of the words; words in Latin letters count from where a word starts.
 pub(super) fn has_any(lower: &str, words: &[&str]) -> bool {
@@ -457,7 +491,7 @@ pub(super) fn has(lower: &str, word: &str) -> bool {
 }
 
 /// What may be run, so that not having run it is said of tests and not of a migration.
-const RUNNABLE: [&str; 18] = [
+static RUNNABLE: Words = Words::of(&[
     "test",
     "check",
     "suite",
@@ -476,18 +510,18 @@ const RUNNABLE: [&str; 18] = [
     "実行",
     "試験",
     "ゲート",
-];
+]);
 
 /// True if a text says that something was not run.
 pub(super) fn says_not_run(lower: &str) -> bool {
-    has_any(lower, &NOT_RUN) || has_any(lower, &NOT_RUN_MORE)
+    NOT_RUN.are_in(lower) || NOT_RUN_MORE.are_in(lower)
 }
 
 /// True if a text says that tests were not run: it names what can be run, or begins with it.
 pub(super) fn says_tests_not_run(lower: &str) -> bool {
     let begins = ["not run", "not rerun", "not re-run", "not yet run", "unrun", "none were run", "none run"];
     says_not_run(lower)
-        && (has_any(lower, &RUNNABLE) || begins.iter().any(|one| lower.trim_start_matches(['*', ' ']).starts_with(one)))
+        && (RUNNABLE.are_in(lower) || begins.iter().any(|one| lower.trim_start_matches(['*', ' ']).starts_with(one)))
 }
 
 /// True if a text, in lower case, has one of the words from their first to their last letter.
@@ -505,3 +539,28 @@ pub(super) fn has_whole(lower: &str, words: &[&str]) -> bool {
 pub(super) fn is_nothing(text: &str) -> bool {
     NOTHING.contains(&text.trim().to_lowercase().as_str())
 }
+
+/// Words for running tests, in the middle of a sentence.
+pub(super) static RUNNERS: Words = Words::of(&[
+    "cargo test",
+    "cargo nextest",
+    "go test",
+    "npm test",
+    "npm run test",
+    "pnpm test",
+    "yarn test",
+    "bun test",
+    "deno test",
+    "make test",
+    "pytest",
+    "vitest",
+    "jest",
+    "mocha",
+    "phpunit",
+    "rspec",
+    "dotnet test",
+    "swift test",
+    "mvn ",
+    "gradle",
+    "ctest",
+]);

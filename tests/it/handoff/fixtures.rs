@@ -66,9 +66,12 @@ fn each_handoff_has_the_findings_that_a_careful_reader_would_have() {
     for path in all {
         let given = read(&path);
         let expected = given["expected"].as_array().expect("findings");
-        let expected: Vec<&str> = expected.iter().filter_map(|one| one["rule"].as_str()).collect();
+        let expected: Vec<(&str, &str)> =
+            expected.iter().filter_map(|one| Some((one["rule"].as_str()?, one["field"].as_str()?))).collect();
         let found = judged(&asked(&given));
-        if found.rules() != expected {
+        let told: Vec<(&str, &str)> =
+            found.findings.iter().map(|one| (one.rule.as_str(), one.field.as_str())).collect();
+        if told != expected {
             wrong.push_str(&format!("{}: expected {expected:?}, found {found:#?}\n", path.display()));
         }
     }

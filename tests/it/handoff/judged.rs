@@ -65,6 +65,7 @@ pub fn judged(fields: &Value) -> Judged {
         named: &named,
         unnamed_decisions: &unnamed,
         settings: &settings,
+        is_whole: true,
     });
     Judged { grade: Grade::of_findings(&findings), findings }
 }

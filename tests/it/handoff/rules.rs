@@ -130,7 +130,8 @@ fn a_test_deploys_nothing() {
 fn tests_come_with_their_command_and_totals() {
     let rule = "tests-with-numbers";
     let tests = |text: &str| with_receipt(json!({"tests": text}));
-    finds(&tests("cargo test --workspace"), rule, Grade::Thin, &["add the totals of cargo test --workspace"]);
+    finds(&tests("cargo test -p api"), rule, Grade::Thin, &["add the totals of cargo test -p api"]);
+    finds(&tests("cargo test --workspace"), rule, Grade::Thin, &["cargo test --workspace: <n> passed"]);
     finds(&tests("all green"), rule, Grade::Thin, &["cargo test -p import"]);
     let bare = merged(done("Tested", Some("Tested: 148 passed, 0 failed.")), tests("148 passed"));
     let mut bare = merged(bare.clone(), json!({"handoff_completed": completed(&bare, "Not run", None)}));

@@ -95,7 +95,7 @@ fn is_one_word(blockers: &str) -> bool {
 }
 
 fn says_what_is_needed(blockers: &str) -> bool {
-    vocabulary::has_any(&blockers.to_lowercase(), &vocabulary::NEEDS)
+    vocabulary::NEEDS.are_in(&blockers.to_lowercase())
 }
 
 /// True if a person, a team or a role is named: `@name`, a role, or a name behind "for", "from", "by", "ask" and the like, or
@@ -105,9 +105,7 @@ fn names_somebody(blockers: &str) -> bool {
         ["for", "from", "by", "on", "ask", "asks", "with", "to", "of", "until", "when", "contact"];
     const AFTER: [&str; 10] = ["must", "has", "needs", "should", "is", "moves", "to", "will", "can", "approves"];
     let lower = blockers.to_lowercase();
-    if vocabulary::has_any(&lower, &vocabulary::ROLES)
-        || vocabulary::ROLES_JAPANESE.iter().any(|role| lower.contains(role))
-    {
+    if vocabulary::ROLES.are_in(&lower) || vocabulary::ROLES_JAPANESE.are_in(&lower) {
         return true;
     }
     let words: Vec<&str> =

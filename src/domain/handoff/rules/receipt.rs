@@ -30,6 +30,10 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
         .collect();
     if !missing.is_empty() {
         let fix = format!("add {}; write \"none\" where there is none", missing.join(", "));
-        findings.push(Finding::warning(Rule::ReceiptComplete, "work_receipt", fix).lacking());
+        let field = match &missing[..] {
+            [one] => format!("work_receipt.{one}"),
+            _ => "work_receipt".to_owned(),
+        };
+        findings.push(Finding::warning(Rule::ReceiptComplete, &field, fix).lacking());
     }
 }

@@ -6,6 +6,8 @@ use crate::domain::handoff::subject::View;
 use crate::domain::rule::Rule;
 use crate::domain::session::{in_a_sentence, session_ref_problem};
 
+const FIELD: &str = "work_receipt.session_ref";
+
 /// Asks that the session that wrote `handoff_next`, and the one that its last line names, is the receipt's.
 ///
 /// Otherwise the steps are of one session and the facts of another, and a late message goes to the wrong one. Contract
@@ -21,12 +23,12 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     if let Some(other) = named.filter(|named| *named != receipt) {
         let (other, receipt) = (in_a_sentence(other), in_a_sentence(receipt));
         let fix = format!("the last line names {other}, the receipt is of {receipt}: name the session that wrote both");
-        findings.push(Finding::error(Rule::SameSession, "handoff_next", fix).contradicting().or_in("work_receipt"));
+        findings.push(Finding::error(Rule::SameSession, FIELD, fix).contradicting().or_in("handoff_next"));
     } else if let Some(other) = writer.filter(|writer| *writer != receipt) {
         let (other, receipt) = (in_a_sentence(other), in_a_sentence(receipt));
         let fix = format!(
             "handoff_next was written by {other}, the receipt is of {receipt}: let one session write both anew"
         );
-        findings.push(Finding::error(Rule::SameSession, "work_receipt", fix).contradicting().or_in("handoff_next"));
+        findings.push(Finding::error(Rule::SameSession, FIELD, fix).contradicting().or_in("handoff_next"));
     }
 }

@@ -15,7 +15,9 @@ use crate::domain::text;
 /// "Done" hides what a successor must know most: whether it runs anywhere. Both seeds; "do not imply a deployment from
 /// a passing test". Words are read in English and Japanese; a text in another language is not judged by them.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
-    missing(view, findings);
+    if view.subject.is_whole {
+        missing(view, findings);
+    }
     by_a_test_alone(view, findings);
     claimed_and_denied(view, findings);
 }
@@ -59,8 +61,7 @@ fn is_told(view: &View<'_>, state: State) -> bool {
 }
 
 fn says(line: &Line<'_>, state: State) -> bool {
-    !matches!(line.kind, Kind::Code | Kind::Fence | Kind::Meta)
-        && vocabulary::has_any(&line.text.to_lowercase(), state.words())
+    !matches!(line.kind, Kind::Code | Kind::Fence | Kind::Meta) && state.words().are_in(&line.text.to_lowercase())
 }
 
 /// What a line claims, if it claims that something runs or was seen to work, and what stands behind the label.
@@ -88,7 +89,7 @@ fn claim(line: &Line<'_>) -> Option<String> {
     let said = behind.trim_start_matches([':', '：', ' ', '*']).trim_end_matches(['.', '。', ' ']);
     let is_denied = vocabulary::is_nothing(said)
         || said.starts_with("no ")
-        || vocabulary::has_any(behind, &vocabulary::DENIALS)
+        || vocabulary::DENIALS.are_in(behind)
         || vocabulary::has_any(before, &["not", "nothing", "never", "un", "未"]);
     (!is_denied).then(|| format!("{before} {behind}"))
 }
@@ -103,7 +104,7 @@ fn by_a_test_alone(view: &View<'_>, findings: &mut Vec<Finding>) {
             let is_test = vocabulary::has_any(&rest, &["test", "テスト", "spec"])
                 || commands.iter().any(|one| command::is_test(one));
             let has_reason = vocabulary::has_any(&rest, &["because", "since all", "as all", "ので", "ため"]);
-            let runs_somewhere = vocabulary::has_any(&rest, &vocabulary::PLACES) || reference::names_change(line);
+            let runs_somewhere = vocabulary::PLACES.are_in(&rest) || reference::names_change(line);
             is_test && (has_reason || !(runs_somewhere || !git::hashes(line).is_empty()))
         })
     };

@@ -94,7 +94,11 @@ fn said<'t>(document: &Document<'t>, says_unrun: fn(&str) -> bool) -> Vec<Said<'
         let lines = document.lines.iter().skip(position + 1).take(BELOW);
         lines.take_while(|line| command::of_line(line).is_none()).any(|line| totals::has_totals(line.text))
     };
-    parts.into_iter().map(|(part, position)| Said { has_totals_below: below(position), ..part }).collect()
+    let with_below = |(part, position): (Said<'t>, usize)| {
+        let asks = !part.tests.is_empty() && !part.has_totals;
+        Said { has_totals_below: asks && below(position), ..part }
+    };
+    parts.into_iter().map(with_below).collect()
 }
 
 /// True if a piece of a text stands within another piece of the same text.
@@ -137,43 +141,18 @@ fn of_part<'t>(part: &Line<'t>, unrun_above: bool, says_unrun: fn(&str) -> bool)
         tests.first().and_then(|test| part.text.split_once(test)).is_some_and(|(_, rest)| totals::has_number(rest));
     let is_failure = !tests.is_empty() && vocabulary::has_any(&lower, &["fail", "error", "失敗", "落ち"]);
     Said {
-        claims: part.kind != Kind::Code
+        claims: !tests.is_empty()
+            && part.kind != Kind::Code
             && vocabulary::has_whole(&lower, &CLAIMS)
             && !vocabulary::has_any(&lower, &WISHES),
         has_totals: behind || is_failure || totals::has_totals(part.text),
         is_unrun: unrun_above || says_unrun(&lower),
         is_nothing: vocabulary::is_nothing(part.text),
         is_command: !commands.is_empty() || part.codes.iter().any(|code| code.contains(' ')),
-        names_runner: names_runner(&lower),
+        names_runner: vocabulary::RUNNERS.are_in(&lower),
         has_totals_below: false,
         tests,
     }
-}
-
-fn names_runner(lower: &str) -> bool {
-    const RUNNERS: [&str; 20] = [
-        "cargo test",
-        "cargo nextest",
-        "go test",
-        "npm test",
-        "pnpm test",
-        "yarn test",
-        "bun test",
-        "deno test",
-        "make test",
-        "pytest",
-        "vitest",
-        "jest",
-        "mocha",
-        "phpunit",
-        "rspec",
-        "dotnet test",
-        "swift test",
-        "mvn ",
-        "gradle",
-        "ctest",
-    ];
-    vocabulary::has_any(lower, &RUNNERS)
 }
 
 /// The tests that are said to have been run and whose totals stand nowhere.

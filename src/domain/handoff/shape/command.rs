@@ -267,13 +267,17 @@ const SUBCOMMANDS: [&str; 36] = [
 /// A command in the middle of a sentence of any language: a program with what only a command has behind it.
 fn within(text: &str) -> Option<&str> {
     let starts = text.match_indices(' ').map(|(blank, _)| blank + 1);
+    let is_known =
+        |program: &str| PROGRAMS.binary_search(&program).is_ok() || WORDS.iter().any(|(word, _)| *word == program);
     starts.filter_map(|start| text.get(start..)).find(|rest| {
-        let mut words = rest.split_whitespace();
-        let (program, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let program = rest.split(' ').next().unwrap_or_default();
+        if !program.starts_with(|first: char| first.is_ascii_lowercase()) || !is_known(program) {
+            return false;
+        }
+        let next = rest[program.len()..].split_whitespace().next().unwrap_or_default();
         let next = next.trim_end_matches(['.', ',', ';', ':', ')']);
         let is_argument = next.starts_with('-') || SUBCOMMANDS.contains(&next) || next.contains(['/', '_', '=']);
-        let is_known = PROGRAMS.binary_search(&program).is_ok() || WORDS.iter().any(|(word, _)| *word == program);
-        is_known && ((is_argument && is_command(rest)) || (alone(program) && next.is_empty()))
+        (is_argument && is_command(rest)) || (alone(program) && next.is_empty())
     })
 }
 

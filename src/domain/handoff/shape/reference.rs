@@ -184,11 +184,16 @@ pub(in crate::domain::handoff) fn pointed_to<'t>(line: &Line<'t>) -> Option<&'t 
     file(line.text).or(change).or_else(|| url(line.text))
 }
 
-/// What stands for a repository behind the word for one.
-static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+/// What stands in front of the name of a repository: the word for one, or the option of a program.
+static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:repository|repositories|repo|リポジトリ|レポジトリ|仓库|depot)(?:\*\*)?[ :：=]*(?:\*\*)? *[`"'「(]*(?P<name>[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9_.-]+|(?:/|~/|\./)[^\s`]+)"#,
+        r#"(?i)(?:(?:^|[^A-Za-z_])(?:repository|repositories|repo|fork of|upstream)|リポジトリ|レポジトリ|仓库|depot|--repo| -R)(?:\*\*)?[ :：=はが]*(?:\*\*)? *[`"'「(]*$"#,
     )
+});
+
+/// An address without its scheme, as people write it.
+static HOSTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?:github\.com|bitbucket\.org|codeberg\.org|git(?:lab|ea)?\.[a-z0-9.-]+)/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+")
 });
 
 /// A pair that owns and is owned: `acme/ledger`, not `src/main` or `and/or`.
@@ -272,9 +277,6 @@ const PLACES: [&str; 73] = [
     "wip",
 ];
 
-/// Words that stand beside the name of a repository.
-const REPOSITORY_WORDS: [&str; 8] = ["repo", "fork", "upstream", "clone", "リポジトリ", "レポジトリ", "仓库", "depot"];
-
 /// Pairs of words.
 const PAIRS: [&str; 28] = [
     "and/or",
@@ -310,10 +312,16 @@ const PAIRS: [&str; 28] = [
 /// The repository that a text names: `owner/name`, or its address. A folder of one machine is none.
 pub(in crate::domain::handoff) fn repository<'t>(document: &Document<'t>) -> Option<&'t str> {
     let lines = || document.lines.iter();
-    let labelled = lines().find_map(|line| LABELLED.captures(line.text)?.name("name").map(|name| name.as_str()));
-    let address =
-        || lines().find_map(|line| URL.find_iter(line.text).map(|url| url.as_str()).find(|url| is_repository(url)));
-    labelled.or_else(address).or_else(|| lines().find_map(|line| pair(line)))
+    let address = |line: &Line<'t>| {
+        let may_be = line.text.contains("://") || line.text.contains("git@");
+        let mut found = may_be.then(|| URL.find_iter(line.text)).into_iter().flatten().map(|url| url.as_str());
+        found.find(|url| is_repository(url))
+    };
+    let hosted = |line: &Line<'t>| {
+        let may_be = line.text.contains("git") || line.text.contains("bitbucket.") || line.text.contains("codeberg.");
+        may_be.then(|| HOSTED.find(line.text)).flatten().map(|found| found.as_str())
+    };
+    lines().find_map(|line| address(line).or_else(|| hosted(line)).or_else(|| pair(line)))
 }
 
 /// True for an address with an owner and a name behind its host, which is no machine of one's own.
@@ -324,25 +332,23 @@ fn is_repository(url: &str) -> bool {
     !is_local && path.split('/').filter(|part| !part.is_empty()).count() > 1
 }
 
+/// How many characters of a line stand in front of a name that opens it, such as the word for a repository in a language that
+/// is not read here.
+const OPENING: usize = 24;
+
+/// The pair that names a repository. By itself a pair may be a folder or two words, so it stands behind the word for a
+/// repository, in front of the number of a change, or at the start of a line that names a commit or a change as well.
 fn pair<'t>(line: &Line<'t>) -> Option<&'t str> {
     let text = line.text;
     if !text.contains('/') || !PAIR.is_match(text) {
         return None;
     }
-    // A pair by itself may be a folder or two words: beside it stands what only goes with a repository.
-    let lower = text.to_lowercase();
-    let is_placed = REPOSITORY_WORDS.iter().any(|word| lower.contains(word))
-        || text.contains(" -R ")
-        || changes(text).next().is_some();
-    if !is_placed && super::git::hashes_in(text).is_empty() {
-        return None;
-    }
     let branches = super::git::said(line);
+    let is_identified = !super::git::hashes_in(text).is_empty() || changes(text).next().is_some();
     PAIR.captures_iter(text).find_map(|found| {
         let (owner, name) = (found.name("owner")?, found.name("name")?);
         let whole = text[owner.start()..name.end()].trim_end_matches('.');
-        let before = text[..owner.start()].chars().next_back();
-        let after = text[name.end()..].chars().next();
+        let (before, after) = (&text[..owner.start()], &text[name.end()..]);
         let is_part = |beside: Option<char>, marks: &str| {
             beside.is_some_and(|beside| beside.is_ascii_alphanumeric() || marks.contains(beside))
         };
@@ -357,6 +363,10 @@ fn pair<'t>(line: &Line<'t>) -> Option<&'t str> {
             || has_extension(whole)
             || number(owner.as_str())
             || number(name.as_str());
-        (!is_other && !is_part(before, "/._-@~$%=") && !is_part(after, "/_=(")).then_some(whole)
+        let stands_alone = !is_part(before.chars().next_back(), "/._-@~$%=") && !is_part(after.chars().next(), "/_=(");
+        let is_change = after.starts_with('#') && after[1..].starts_with(|digit: char| digit.is_ascii_digit());
+        let opens = is_identified && before.chars().take(OPENING + 1).count() <= OPENING;
+        let is_named = is_change || opens || LABEL.is_match(super::git::just_before(text, owner.start()));
+        (!is_other && stands_alone && is_named).then_some(whole)
     })
 }
