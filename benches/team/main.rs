@@ -4,7 +4,7 @@
 //!
 //! `cargo bench --bench team` takes under 7 minutes; with `-- --quick` a minute, for a smaller database and one round.
 //! `-- --large` goes on with reads of 1,000,000 tasks beside the same reads of few; the first time it makes them, which
-//! takes an hour and 15 GB; `--reads` with it leaves the rates out. Databases are kept under `target/bench`.
+//! takes half an hour and 15 GB; `--reads` with it leaves the rates out. Databases are kept under `target/bench`.
 
 #[path = "../http/agent.rs"]
 mod agent;

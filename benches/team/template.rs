@@ -35,12 +35,12 @@ impl Template {
             let place = Place::of(&cluster.url(&name)).expect("an address");
             let made = size.min(MADE);
             let mut sample = Generator::of(made).run(&place);
+            if let Some(versions) = versions {
+                grow(cluster, &name, versions);
+            }
             if size > made {
                 copy(cluster, &name, size / made - 1);
                 sample.ids = some_ids(cluster, &name);
-            }
-            if let Some(versions) = versions {
-                grow(cluster, &name, versions);
             }
             cluster.sql(&name, "vacuum (analyze, freeze)");
             std::fs::write(&notes, sample.to_json()).expect("notes are written");
