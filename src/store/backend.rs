@@ -135,6 +135,11 @@ impl dyn Driver {
     pub fn row<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Option<Row>>> {
         self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()
     }
+
+    /// The first number of a query's first row, as a count has it; 0 if there is no row.
+    pub async fn integer(&mut self, sql: &str, values: &[Cell]) -> Result<i64> {
+        self.row(sql, values).await?.map_or(Ok(0), |row| row.integer(0))
+    }
 }
 
 /// A unit of work inside a transaction. A write that met another one is run again from its start, in a new transaction:

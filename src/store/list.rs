@@ -189,8 +189,7 @@ impl Statement {
         let place = self.place(TOTAL_EXACT + 1);
         let conditions = self.conditions.join(" and ");
         let sql = format!("select count(*) from (select 1 from {from} where {conditions} limit ?{place}) found");
-        let row = transaction.row(&sql, &self.values).await?;
-        row.map_or(Ok(0), |row| row.integer(0))
+        transaction.integer(&sql, &self.values).await
     }
 
     fn flags(&mut self, filter: &Filter) {

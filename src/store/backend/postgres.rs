@@ -64,12 +64,13 @@ enum Purpose {
 }
 
 impl Purpose {
-    /// What is run at the start of a transaction that must end by then.
+    /// What is run at the start of a transaction that must end by then. One that writes does not say so: where a server, a
+    /// database or a user is set read-only, that is meant.
     fn begin(self, deadline: Instant) -> String {
         let modes = match self {
             Self::Read => "repeatable read, read only",
-            Self::Write => "repeatable read, read write",
-            Self::SetUp => "read committed, read write",
+            Self::Write => "repeatable read",
+            Self::SetUp => "read committed",
         };
         format!("begin isolation level {modes}; set local statement_timeout = {}", left(deadline))
     }
@@ -312,7 +313,7 @@ impl Inner {
     fn close_gate(self: &Arc<Self>, failure: &Failure) {
         self.distrust();
         if self.gate.close() {
-            tracing::warn!(why = failure.refusal.message, "the database is away");
+            tracing::warn!(why = failure.refusal.clone().of_owner().message, "the database is away");
             // Without a runtime there is nobody left to open it for.
             let _ = self.spawn(reopen(Arc::downgrade(self)));
         }
@@ -463,8 +464,10 @@ impl Inner {
         let mut apply = crate::store::backend::work(|transaction| {
             Box::pin(async move {
                 migration::wait_for_turn(transaction).await?;
-                migration::check_encoding(transaction).await?;
                 let found = migration::found(transaction).await?;
+                if found == 0 {
+                    migration::check_encoding(transaction).await?;
+                }
                 migration::apply(transaction, found).await
             })
         });

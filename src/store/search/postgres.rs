@@ -146,25 +146,32 @@ impl Known {
         if counted > 0 && query.phrases.len() > 1 {
             known.left = left(&phrase_counts(transaction, project_id, query, counted).await?);
         }
-        let first = sample_of(tasks, FIRST_LEAST);
-        let next = first.saturating_sub(1);
-        let asked = known.counting(project_id, query, first, SAMPLE_COUNTED, 1);
-        let mut values = asked.values;
-        let mut sql = asked.sql;
-        if next < first {
-            let more = known.counting(project_id, query, next, SAMPLE_COUNTED, values.len() + 1);
-            values.extend(more.values);
-            // What is not needed is not run.
-            sql = format!("select n, case when n < {FIRST_ENOUGH} then ({}) end from ({sql}) first", more.sql);
-        } else {
-            sql = format!("select n, cast(null as bigint) from ({sql}) first");
-        }
-        let row = transaction.row(&sql, &values).await?.ok_or_else(|| Refusal::internal(&"a count gave no row"))?;
-        (known.sample, known.matches) = match row.maybe_integer(1)? {
+        (known.sample, known.matches) = known.first_matches(transaction, project_id, query).await?;
+        Ok(known)
+    }
+
+    /// The sample that tells enough, and how many matches it has: the first one, or else the next larger one, in one
+    /// question.
+    async fn first_matches(
+        &self,
+        transaction: &mut Transaction,
+        project_id: i64,
+        query: &Query,
+    ) -> Result<(usize, i64)> {
+        let first = sample_of(self.tasks, FIRST_LEAST);
+        let Some(next) = first.checked_sub(1) else {
+            return Ok((first, self.matches(transaction, project_id, query, first, SAMPLE_COUNTED).await?));
+        };
+        let asked = self.counting(project_id, query, first, SAMPLE_COUNTED, 1);
+        let more = self.counting(project_id, query, next, SAMPLE_COUNTED, asked.values.len() + 1);
+        // What is not needed is not run.
+        let sql = format!("select n, case when n < {FIRST_ENOUGH} then ({}) end from ({}) first", more.sql, asked.sql);
+        let row = transaction.row(&sql, &[asked.values, more.values].concat()).await?;
+        let row = row.ok_or_else(|| Refusal::internal(&"a count gave no row"))?;
+        Ok(match row.maybe_integer(1)? {
             Some(matches) => (next, matches),
             None => (first, row.integer(0)?),
-        };
-        Ok(known)
+        })
     }
 
     /// How many matches there must be, going by the sample.
@@ -213,8 +220,7 @@ impl Known {
         most: i64,
     ) -> Result<i64> {
         let Condition { sql, values } = self.counting(project_id, query, sample, most, 1);
-        let row = transaction.row(&sql, &values).await?;
-        row.map_or(Ok(0), |row| row.integer(0))
+        transaction.integer(&sql, &values).await
     }
 
     /// The query that gives this number as `n`.
