@@ -28,9 +28,10 @@ fn read_columns(table: &str) -> String {
 
 /// The grade of a task's pending handoff: none if it was judged before that was written.
 pub(super) fn grade_of(table: &str) -> String {
+    // Only where a handoff waits is it looked up.
     format!(
-        "(select g.grade from task_grade g where g.task_id = {table}.task_id and g.version >= {table}.pending_version \
-         and {table}.pending_version > 0)"
+        "case when {table}.pending_version > 0 then (select g.grade from task_grade g \
+         where g.task_id = {table}.task_id and g.version >= {table}.pending_version) end"
     )
 }
 
