@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_properties::{GeneralCategory, UnicodeEmoji as _, UnicodeGeneralCategory as _};
+use unicode_properties::{GeneralCategory, UnicodeEmoji, UnicodeGeneralCategory as _};
 use unicode_script::{Script, UnicodeScript as _};
 
 /// The sort of a hidden character.
@@ -125,7 +125,7 @@ fn sort_of(characters: &[(usize, char)], position: usize, is_unbalanced: bool) -
         '\u{200b}' => (!is_between(before, after, breaks_with_spaces)).then_some(Sort::ZeroWidth),
         '\u{200c}' => (!is_beside(before, after, has_joiners)).then_some(Sort::ZeroWidth),
         '\u{200d}' => {
-            let in_emoji = before.is_some_and(ends_emoji) && after.is_some_and(|after| after.is_emoji_char());
+            let in_emoji = before.is_some_and(ends_emoji) && after.is_some_and(UnicodeEmoji::is_emoji_char);
             (!(in_emoji || is_beside(before, after, has_joiners))).then_some(Sort::ZeroWidth)
         }
         '\u{2060}' | '\u{feff}' => Some(Sort::ZeroWidth),

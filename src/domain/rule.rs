@@ -212,7 +212,9 @@ impl Settings {
         if !problems.is_empty() {
             return Err(problems);
         }
-        wanted.into_iter().for_each(|(rule, setting)| self.set(rule, setting));
+        for (rule, setting) in wanted {
+            self.set(rule, setting);
+        }
         Ok(())
     }
 

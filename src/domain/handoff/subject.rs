@@ -131,7 +131,9 @@ pub fn document(text: &str) -> Content {
         field.push_str(line);
         // A blank line in its place, so that every line keeps its number in the document.
         if line.ends_with('\n') {
-            others.into_iter().for_each(|other| other.push('\n'));
+            for other in others {
+                other.push('\n');
+            }
         }
     }
     content

@@ -50,8 +50,7 @@ fn is_file(named: &str) -> Result<bool> {
         (true, Some(_)) => Ok(true),
         (false, None) => Ok(false),
         (true, None) => Err(Refusal::argument(format!(
-            "{0} is a file here and could be a task: write ./{0} for the file, or the whole id of the task",
-            named
+            "{named} is a file here and could be a task: write ./{named} for the file, or the whole id of the task"
         ))),
         (false, Some(_)) => Err(Refusal::new(
             Code::NotFound,

@@ -1,6 +1,7 @@
 //! The handoffs in `tests/it/fixtures/handoffs`, written without a look at the rules: in the good ones nothing is found, in each
 //! bad one its fault and no other.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,7 +73,7 @@ fn each_handoff_has_the_findings_that_a_careful_reader_would_have() {
         let told: Vec<(&str, &str)> =
             found.findings.iter().map(|one| (one.rule.as_str(), one.field.as_str())).collect();
         if told != expected {
-            wrong.push_str(&format!("{}: expected {expected:?}, found {found:#?}\n", path.display()));
+            let _ = writeln!(wrong, "{}: expected {expected:?}, found {found:#?}", path.display());
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -14,7 +14,7 @@ const IDS_NAMED: usize = 10;
 /// Asks that every memory that is named exists and is not superseded, and that the decisions of this session are named.
 ///
 /// A decision that nobody names is made again, and one that was replaced is followed: both mislead. Both seeds ("name
-/// their ids in handoff_next"). One finding for each field and each thing wrong, however many memories it is about.
+/// their ids in `handoff_next`"). One finding for each field and each thing wrong, however many memories it is about.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     let content = view.subject.content;
     let fields = [

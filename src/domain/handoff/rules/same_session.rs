@@ -11,7 +11,7 @@ const FIELD: &str = "work_receipt.session_ref";
 /// Asks that the session that wrote `handoff_next`, and the one that its last line names, is the receipt's.
 ///
 /// Otherwise the steps are of one session and the facts of another, and a late message goes to the wrong one. Contract
-/// section 5; the last seed ("actual session_ref"). A caller whose session is not known is not compared.
+/// section 5; the last seed ("actual `session_ref`"). A caller whose session is not known is not compared.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     let receipt = view.receipt_field("session_ref");
     let is_session = |one: &&str| session_ref_problem(one).is_none();

@@ -105,7 +105,7 @@ fn by_a_test_alone(view: &View<'_>, findings: &mut Vec<Finding>) {
                 || commands.iter().any(|one| command::is_test(one));
             let has_reason = vocabulary::has_any(&rest, &["because", "since all", "as all", "ので", "ため"]);
             let runs_somewhere = vocabulary::PLACES.are_in(&rest) || reference::names_change(line);
-            is_test && (has_reason || !(runs_somewhere || !git::hashes(line).is_empty()))
+            is_test && (has_reason || (!runs_somewhere && git::hashes(line).is_empty()))
         })
     };
     if let Some(line) = view.completed.prose().find(proven) {

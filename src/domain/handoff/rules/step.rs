@@ -75,7 +75,7 @@ fn can_be_taken(line: &Line<'_>) -> bool {
         || reference::names_file(line)
         || reference::names_change(line)
         || git::names_branch(line)
-        || line.codes.iter().any(|code| is_call(&code))
+        || line.codes.iter().any(is_call)
 }
 
 /// True for a line that only opens what follows it, which can be taken: `Start from:` and a list, or a block of code.

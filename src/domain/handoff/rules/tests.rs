@@ -56,6 +56,7 @@ fn field(view: &View<'_>) -> &'static str {
 }
 
 /// What a part of a report says about tests.
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing that a line says or does not")]
 struct Said<'t> {
     /// The tests that it says were run.
     tests: Vec<&'t str>,
