@@ -8,6 +8,7 @@ mod rules;
 mod shape;
 mod subject;
 mod vocabulary;
+mod words;
 
 pub use finding::{Finding, Level};
 pub use grade::Grade;

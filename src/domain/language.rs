@@ -123,15 +123,17 @@ pub fn other_than(tag: &str, document: &Document<'_>) -> Option<&'static str> {
     }
     // Kana are nobody else's, and no other text has Han without them.
     let cjk = counted.kana + counted.han;
-    if cjk * 2 > counted.all {
+    let is_dense_written = matches!(working, Lang::Jpn | Lang::Cmn);
+    if cjk * 2 > counted.all || (!is_dense_written && cjk * 4 > counted.all) {
         let found = if counted.kana * 10 > cjk { Lang::Jpn } else { Lang::Cmn };
         return (found != working).then(|| found.eng_name());
     }
-    if matches!(working, Lang::Jpn | Lang::Cmn) && cjk * 5 > counted.all {
+    if is_dense_written && cjk * 5 > counted.all {
         return None;
     }
+    // Of a text in two scripts the detector reads one.
     let is_latin = counted.latin * 10 > counted.all * 9;
-    if is_latin && counted.all < ENOUGH {
+    if (is_latin && counted.all < ENOUGH) || (!is_latin && counted.latin * 2 > counted.all) {
         return None;
     }
     let found = Detector::new().detect(&prose)?;

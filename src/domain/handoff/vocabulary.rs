@@ -1,34 +1,7 @@
 //! The words that the rules read, in the languages that are read: one table. Must never be the reason for an error in
 //! another language: what is told by words alone is a warning, and silent where the words are not known.
 
-use std::sync::OnceLock;
-
-use regex::Regex;
-
-/// Words that are looked for together, in one pass. They are in lower case; one in Latin letters counts from where a word
-/// starts.
-pub(super) struct Words {
-    list: &'static [&'static str],
-    pattern: OnceLock<Regex>,
-}
-
-impl Words {
-    const fn of(list: &'static [&'static str]) -> Self {
-        Self { list, pattern: OnceLock::new() }
-    }
-
-    /// True if a text, in lower case, has one of them.
-    pub(super) fn are_in(&self, lower: &str) -> bool {
-        let pattern = self.pattern.get_or_init(|| {
-            let words = self.list.iter().map(|word| {
-                let starts = word.starts_with(|first: char| first.is_ascii_alphanumeric()) && !word.starts_with("n't");
-                format!("{}{}", if starts { r"(?-u:\b)" } else { "" }, regex::escape(word))
-            });
-            Regex::new(&words.collect::<Vec<_>>().join("|")).expect("words make a pattern")
-        });
-        pattern.is_match(lower)
-    }
-}
+pub(super) use super::words::{Words, has, has_any, has_whole};
 
 /// What a piece of work can have reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -476,20 +449,6 @@ pub(super) static NEEDS: Words = Words::of(&[
     "送付",
 ]);
 
-/// True if a text, in lower case, has one of the words; words in Latin letters count from where a word starts.
-pub(super) fn has_any(lower: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| has(lower, word))
-}
-
-/// True if a text, in lower case, has the word.
-pub(super) fn has(lower: &str, word: &str) -> bool {
-    let starts_with_letter = word.starts_with(|first: char| first.is_ascii_alphanumeric());
-    lower.match_indices(word).any(|(start, _)| {
-        let before = lower[..start].chars().next_back();
-        !starts_with_letter || word.starts_with("n't") || before.is_none_or(|letter| !letter.is_ascii_alphanumeric())
-    })
-}
-
 /// What may be run, so that not having run it is said of tests and not of a migration.
 static RUNNABLE: Words = Words::of(&[
     "test",
@@ -522,17 +481,6 @@ pub(super) fn says_tests_not_run(lower: &str) -> bool {
     let begins = ["not run", "not rerun", "not re-run", "not yet run", "unrun", "none were run", "none run"];
     says_not_run(lower)
         && (RUNNABLE.are_in(lower) || begins.iter().any(|one| lower.trim_start_matches(['*', ' ']).starts_with(one)))
-}
-
-/// True if a text, in lower case, has one of the words from their first to their last letter.
-pub(super) fn has_whole(lower: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| {
-        lower.match_indices(word).any(|(start, _)| {
-            let beside = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_ascii_alphanumeric());
-            !word.is_ascii()
-                || (beside(lower[..start].chars().next_back()) && beside(lower[start + word.len()..].chars().next()))
-        })
-    })
 }
 
 /// True if a whole text says that there is nothing.

@@ -133,9 +133,9 @@ fn tests_come_with_their_command_and_totals() {
     finds(&tests("cargo test -p api"), rule, Grade::Thin, &["add the totals of cargo test -p api"]);
     finds(&tests("cargo test --workspace"), rule, Grade::Thin, &["cargo test --workspace: <n> passed"]);
     finds(&tests("all green"), rule, Grade::Thin, &["cargo test -p import"]);
-    let bare = merged(done("Tested", Some("Tested: 148 passed, 0 failed.")), tests("148 passed"));
-    let mut bare = merged(bare.clone(), json!({"handoff_completed": completed(&bare, "Not run", None)}));
-    bare["work_receipt"] = tests("148 passed")["work_receipt"].clone();
+    let mut bare = tests("148 passed");
+    bare["handoff_completed"] = completed(&bare, "Tested", Some("Tested: 148 passed, 0 failed."));
+    bare["handoff_completed"] = completed(&bare, "Not run", None);
     finds(&bare, rule, Grade::Thin, &["name the command"]);
     for honest in
         ["none were run: the CI machine is down", "Full tests were not rerun.", "not run", "未実行 (CI 停止中)"]
