@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::domain::project::{Instance, Project, short_instance};
-use crate::domain::secret;
+use crate::domain::rule::Setting;
+use crate::domain::secret::Sightings;
 use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
 use crate::domain::token::{Role, Secret};
@@ -378,6 +379,8 @@ async fn write_until_known(store: &Store, deadline: Instant, work: impl Work<Val
 struct Prepared {
     /// The checked arguments, or everything that is wrong with them.
     arguments: Result<Map<String, Value>>,
+    /// The secrets in what was sent.
+    sightings: Sightings,
     write_context: Option<String>,
     repetition: Repetition,
 }
@@ -414,11 +417,10 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
         whole: matches!(connection.door, Door::CommandLine | Door::Http),
     };
     let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
-    // Secrets come first: no later refusal may quote one.
-    let arguments = secret::refuse_own(&arguments)
-        .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
+    let sightings = Sightings::in_arguments(&arguments);
+    let arguments = reading.parse(arguments, |given| (entry.problems)(given, observed));
     let repetition = arguments.as_ref().map(|checked| Repetition::of(entry.effect, connection, observed, checked));
-    Prepared { repetition: repetition.unwrap_or_default(), write_context, arguments }
+    Prepared { repetition: repetition.unwrap_or_default(), write_context, sightings, arguments }
 }
 
 async fn execute(
@@ -434,6 +436,8 @@ async fn execute(
     let pinned = if entry.in_project { Some(connection.pinned.as_ref().map_err(Clone::clone)?) } else { None };
     let slug = pinned.map(|pinned| pinned.project.as_str());
     let (instance, project, standing) = project::identity_and_standing(transaction, slug).await?;
+    // Secrets come first: a caller that is refused for another reason must not send them again.
+    let warnings = prepared.sightings.judge(secret_setting(project.as_ref()))?;
     check_place(pinned, &instance, project.as_ref())?;
     check_role(connection, entry)?;
     if let (Some(given), Some(project)) = (&prepared.write_context, &project)
@@ -457,12 +461,33 @@ async fn execute(
         standing.check_writable()?;
     }
     let mut context = Context { transaction, instance, project, connection, observed, now, ids };
-    let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
+    let mut answer = (entry.run)(Value::Object(arguments), &mut context).await?;
+    if entry.writes {
+        warn(&mut answer, warnings);
+    }
     if let Some(key) = &prepared.repetition.idempotency_key {
         let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
         idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now)?;
     }
     Ok(answer)
+}
+
+/// What the project says to secrets in what is sent: refused, until it can say otherwise.
+const fn secret_setting(_project: Option<&Project>) -> Setting {
+    Setting::Refuse
+}
+
+/// How many warnings an answer has at most.
+pub const WARNINGS: usize = 5;
+
+/// Puts warnings in front of those that the answer has.
+fn warn(answer: &mut Value, mut warnings: Vec<Value>) {
+    let Some(fields) = answer.as_object_mut().filter(|_| !warnings.is_empty()) else { return };
+    if let Some(Value::Array(others)) = fields.get_mut("warnings") {
+        warnings.append(others);
+    }
+    warnings.truncate(WARNINGS);
+    fields.insert("warnings".to_owned(), Value::Array(warnings));
 }
 
 /// The result of an earlier identical call, if this call is its repetition.

@@ -322,7 +322,7 @@ impl Problems {
 
     fn unknown_name(&mut self, prefix: &str, name: &str, known: &[&str]) {
         let shown = text::quoted(name, 60);
-        let shown = if shown.len() == name.len() + 2 { name.to_owned() } else { shown };
+        let shown = if shown[1..shown.len() - 1] == *name { name.to_owned() } else { shown };
         let sentence = nearest(name, known).map_or_else(
             || format!("{prefix}{shown} is unknown"),
             |near| format!("{prefix}{shown} is unknown: did you mean {prefix}{near}?"),

@@ -10,15 +10,12 @@ use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::Result;
-use crate::operation::{Context, Effect, Operation};
+use crate::operation::{Context, Effect, Operation, WARNINGS};
 use crate::operations::handoff::warnings as handoff_warnings;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, check_circles, load, resolve_all, save};
 use crate::store;
-
-/// How many warnings an answer has at most.
-const WARNINGS: usize = 5;
 
 /// Change the arguments you pass; each replaces the old value whole. `handoff_next` with `work_receipt` makes a handoff: the answer has its line and what to fix. done needs all boxes ticked and a result; blocked needs `handoff_blockers`. On `version_conflict` merge, then retry.
 #[derive(Deserialize, JsonSchema)]

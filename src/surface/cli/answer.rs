@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::domain::secret::is_own;
+use crate::domain::secret::holds;
 use crate::domain::text::visible;
 use crate::error::{Code, Refusal, Result};
 use crate::surface::cli::text;
@@ -47,8 +47,8 @@ pub fn refused(refusal: &Refusal, as_json: bool) -> ExitCode {
 
 /// The parser's text, which quotes words of the command line, unless one of them is a secret.
 fn without_secret(text: String) -> String {
-    if is_own(&text) {
-        return "error: a word that looks like a secret of HeyAira stands where none belongs; it is not repeated here"
+    if holds(&text) {
+        return "error: a word that looks like a secret stands where none belongs; it is not repeated here"
             .to_owned();
     }
     // The address of a server may hold a password.
