@@ -100,7 +100,8 @@ pub(super) fn value(text: &str, word: Range<usize>) -> Option<Found> {
         Class::Password => "an assigned password",
         Class::Key | Class::Token => "an assigned key or token",
     };
-    (holds_secret(class, value) || is_key_of_provider(&name, class, value)).then(|| Found::new(sort, range))
+    let is_secret = holds_secret(class, value) || is_key_of_provider(&name, class, value);
+    is_secret.then(|| Found { by_name: true, ..Found::new(sort, range) })
 }
 
 /// The name that ends with `word`, without separators and in small letters.
@@ -199,9 +200,16 @@ fn is_key_of_provider(name: &[u8], class: Class, value: &str) -> bool {
     class != Class::Password && is_named && is_plain && is_random(bytes)
 }
 
+/// True for names joined by full stops, as code reaches into things.
+fn is_path_of_code(value: &str) -> bool {
+    let is_name = |part: &str| part.len() < 20 && part.starts_with(|first: char| first.is_ascii_alphabetic());
+    value.contains('.') && value.split('.').all(is_name)
+}
+
 /// True for a path, an address, a version or a number of a build.
 fn is_place(value: &str) -> bool {
-    value.starts_with(['/', '~', '.', '@'])
+    is_path_of_code(value)
+        || value.starts_with(['/', '~', '.', '@'])
         || value.contains("://")
         || value.contains("/.")
         || value.contains("./")

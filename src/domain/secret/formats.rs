@@ -11,6 +11,8 @@ use super::shape::{Alphabet, Part};
 pub(super) enum Test {
     /// They look drawn by chance.
     Random,
+    /// They are spread as by chance, be it over capitals alone.
+    Spread,
     /// Those after the last such character do; before it stand numbers that say whose key it is.
     RandomAfter(u8),
     /// Their last six are the check digits of GitHub and npm. A key with others opens nothing, and is no secret.
@@ -55,7 +57,7 @@ impl Format {
 
 /// Cloud providers and what runs on them.
 const CLOUD: &[Format] = &[
-    format("an AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[Run(Base32, 16, 16)]),
+    format("an AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[Run(Base32, 16, 16)]).test(Test::Spread),
     format("an Amazon Bedrock key", &["ABSK"], &[Run(Base64, 109, 269)]),
     format("a Google API key", &["AIza"], &[Run(Word, 35, 35)]),
     format("a Google OAuth secret", &["GOCSPX-"], &[Run(Word, 28, 28)]),
@@ -164,7 +166,7 @@ const MODELS: &[Format] = &[
     format("a Groq key", &["gsk_"], &[Run(Alnum, 52, 52)]),
     format("an xAI key", &["xai-"], &[Run(Alnum, 70, 84)]),
     format("a Perplexity key", &["pplx-"], &[Run(Alnum, 48, 56)]),
-    format("a Hugging Face token", &["hf_", "api_org_"], &[Run(Alnum, 34, 40)]),
+    format("a Hugging Face token", &["hf_", "api_org_"], &[Run(Alnum, 34, 40)]).test(Test::Spread),
     format("a Replicate token", &["r8_"], &[Run(Alnum, 37, 37)]),
     format("a Cerebras key", &["csk-"], &[Run(Lower, 48, 48)]),
     format("an NVIDIA key", &["nvapi-"], &[Run(Word, 60, 70)]),
@@ -318,7 +320,7 @@ const SERVICES: &[Format] = &[
         Run(Upper, 5, 6),
     ]),
     format("a 1Password token", &["ops_eyJ"], &[Run(Base64, 200, 2000)]),
-    format("an age key", &["AGE-SECRET-KEY-1"], &[Run(Upper, 58, 58)]),
+    format("an age key", &["AGE-SECRET-KEY-1"], &[Run(Upper, 58, 58)]).test(Test::Spread),
     format("an Adobe secret", &["p8e-"], &[Run(Word, 32, 32)]),
     format("an Infracost key", &["ico-"], &[Run(Alnum, 32, 32)]),
     format("a 42 secret", &["s-s4t2ud-", "s-s4t2af-"], &[Run(Hex, 64, 64)]),

@@ -26,7 +26,8 @@ pub(super) fn write_context(text: &str, hash: Range<usize>) -> Option<Found> {
     let lawful = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
     let slug = before[..at].iter().rev().take(SLUG_MAX).take_while(lawful).count();
     let is_one = pin >= PIN_LENGTH && is_instance && slug > 0;
-    is_one.then(|| Found { sort: WRITE_CONTEXT, range: at - slug..hash.end + pin, is_own: true })
+    let range = || at - slug..hash.end + pin;
+    is_one.then(|| Found { is_own: true, ..Found::new(WRITE_CONTEXT, range()) })
 }
 
 /// A token whose prefix stands at `prefix`.
@@ -36,5 +37,5 @@ pub(super) fn token(text: &str, prefix: Range<usize>) -> Option<Found> {
     let body = text[prefix.end..].bytes();
     let length = body.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')).count();
     let range = prefix.start..prefix.end + length;
-    (is_prefix && length >= TOKEN_BODY).then_some(Found { sort: "a HeyAira token", range, is_own: true })
+    (is_prefix && length >= TOKEN_BODY).then(|| Found { is_own: true, ..Found::new("a HeyAira token", range) })
 }

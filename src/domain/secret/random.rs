@@ -41,13 +41,18 @@ pub(super) fn entropy(value: &[u8]) -> f64 {
 
 /// True for what was most likely drawn by chance, where a prefix or a place says that it is a key.
 pub(super) fn is_random(value: &[u8]) -> bool {
+    is_spread(value) && changes(value) * 10 >= letters(value)
+}
+
+/// The same for alphabets in which chance may leave out digits.
+pub(super) fn is_spread(value: &[u8]) -> bool {
     let least = match value.len() {
         0..8 => return false,
         8..16 => 2.4,
         16..24 => 2.8,
         _ => 3.0,
     };
-    entropy(value) >= least && changes(value) * 6 >= letters(value) && !is_placeholder(value)
+    entropy(value) >= least && !is_placeholder(value)
 }
 
 /// True for what was drawn by chance even where nothing but a name says that it is a key: letters and digits in a
@@ -89,10 +94,19 @@ fn changes(value: &[u8]) -> usize {
 /// over and over, or what documents show to everyone.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let small = value.to_ascii_lowercase();
-    PLACEHOLDERS.iter().any(|word| contains(&small, word.as_bytes()))
+    PLACEHOLDERS.iter().any(|word| has_word(value, &small, word.as_bytes()))
         || has_row(&small)
         || is_repetition(value)
         || is_documented(value)
+}
+
+/// True for a word that a person wrote: all small, all capitals, or with one in front. Chance mixes them.
+fn has_word(value: &[u8], small: &[u8], word: &[u8]) -> bool {
+    let places = small.windows(word.len()).enumerate().filter(|(_, window)| *window == word);
+    places.map(|(at, _)| &value[at..at + word.len()]).any(|found| {
+        let rest = &found[1..];
+        rest.iter().all(|byte| !byte.is_ascii_uppercase()) || found.iter().all(|byte| !byte.is_ascii_lowercase())
+    })
 }
 
 pub(super) fn contains(value: &[u8], word: &[u8]) -> bool {

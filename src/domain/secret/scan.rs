@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::formats::{self, Format, Test};
-use super::random::{has_check_digits, is_placeholder, is_random};
+use super::random::{has_check_digits, is_placeholder, is_random, is_spread};
 use super::shape::{matched, starts_word};
 use super::{assigned, block, header, own, url, web_token};
 
@@ -20,11 +20,13 @@ pub struct Found {
     pub range: Range<usize>,
     /// True for `HeyAira`'s own.
     pub is_own: bool,
+    /// True where the name in front tells it alone, so that whatever else is found there tells its sort.
+    pub(super) by_name: bool,
 }
 
 impl Found {
     pub(super) const fn new(sort: &'static str, range: Range<usize>) -> Self {
-        Self { sort, range, is_own: false }
+        Self { sort, range, is_own: false, by_name: false }
     }
 }
 
@@ -120,7 +122,8 @@ fn key(format: &Format, text: &str, prefix: Range<usize>) -> Option<Found> {
         None => prefix.start,
         Some((alphabet, least, most)) => {
             let front = bytes[..prefix.start].iter().rev().take(most).take_while(|byte| alphabet.holds(**byte)).count();
-            (front >= least).then_some(prefix.start - front)?
+            let starts = (least..=front).rev().map(|length| prefix.start - length);
+            starts.into_iter().find(|start| starts_word(bytes, *start))?
         }
     };
     let end = prefix.end + matched(format.parts, &bytes[prefix.end..])?;
@@ -128,8 +131,9 @@ fn key(format: &Format, text: &str, prefix: Range<usize>) -> Option<Found> {
     let after = |mark: u8| body.rsplit(|byte| *byte == mark).next().unwrap_or(body);
     let holds = match format.test {
         Test::Random => is_random(body),
+        Test::Spread => is_spread(body),
         Test::RandomAfter(mark) => is_random(after(mark)) && !is_placeholder(&bytes[start..end]),
-        Test::CheckDigits => has_check_digits(body) && is_random(body),
+        Test::CheckDigits => has_check_digits(body),
         Test::Shape => is_random(&bytes[start..prefix.start]),
     };
     let is_key = holds && starts_word(bytes, start) && (format.near.is_empty() || is_near(bytes, start, format.near));
@@ -151,7 +155,7 @@ fn is_redacted(text: &str, found: &Found) -> bool {
 
 fn merged(mut found: Vec<Found>) -> Vec<Found> {
     // The sort is stable: formats stand before rules.
-    found.sort_by_key(|one| one.range.start);
+    found.sort_by_key(|one| (one.range.start, one.by_name));
     let mut all: Vec<Found> = Vec::with_capacity(found.len());
     for one in found {
         match all.last_mut() {
