@@ -36,6 +36,7 @@ mod resume;
 mod retry;
 mod schema;
 mod search;
+mod secrets;
 mod servers;
 mod side_by_side;
 mod sizes;

@@ -12,6 +12,8 @@ use super::shape::is_uuid;
 const NAME_MAX: usize = 64;
 /// The longest value.
 const VALUE_MAX: usize = 256;
+/// Fewer characters are no secret that can be told from a word.
+const LEAST: usize = 10;
 /// The fewest characters of a key.
 const KEY_LEAST: usize = 16;
 
@@ -76,25 +78,64 @@ const NAMES: [(&str, Class); 44] = [
 
 /// Parts of names whose values everybody may see.
 const OPEN: [&str; 26] = [
-    "public", "publishable", "next", "page", "continuation", "cursor", "sync", "csrf", "xsrf", "idempot", "cache", "hash",
-    "digest", "fingerprint", "checksum", "sitekey", "recaptcha", "example", "sha1", "sha256", "md5", "compass", "bypass",
-    "nonce", "resume", "task",
+    "public",
+    "publishable",
+    "next",
+    "page",
+    "continuation",
+    "cursor",
+    "sync",
+    "csrf",
+    "xsrf",
+    "idempot",
+    "cache",
+    "hash",
+    "digest",
+    "fingerprint",
+    "checksum",
+    "sitekey",
+    "recaptcha",
+    "example",
+    "sha1",
+    "sha256",
+    "md5",
+    "compass",
+    "bypass",
+    "nonce",
+    "resume",
+    "task",
 ];
 
 /// Providers whose keys are plain UUIDs or hexadecimal digits, so that the name alone tells.
 const PROVIDERS: [&str; 16] = [
-    "heroku", "snyk", "hubspot", "kucoin", "sendbird", "squarespace", "postmark", "codecov", "sentry", "sonar", "meraki",
-    "rollbar", "datadog", "launchdarkly", "cloudflare", "opsgenie",
+    "heroku",
+    "snyk",
+    "hubspot",
+    "kucoin",
+    "sendbird",
+    "squarespace",
+    "postmark",
+    "codecov",
+    "sentry",
+    "sonar",
+    "meraki",
+    "rollbar",
+    "datadog",
+    "launchdarkly",
+    "cloudflare",
+    "opsgenie",
 ];
 
 /// The value that is given to the name that ends with `word`.
 pub(super) fn value(text: &str, word: Range<usize>) -> Option<Found> {
     let bytes = text.as_bytes();
-    // Most words are followed by further letters or a space: the cheapest question comes first.
-    let start = value_start(text, &word)?;
+    // Most words are followed by further letters or a space, and many names by no value: the cheapest comes first.
+    let range = value_range(text, value_start(text, &word)?);
+    if range.len() < LEAST {
+        return None;
+    }
     let name = name(bytes, &word);
     let class = class(&name)?;
-    let range = value_range(text, start);
     let value = &text[range.clone()];
     let sort = match class {
         Class::Password => "an assigned password",
@@ -139,7 +180,8 @@ fn value_start(text: &str, word: &Range<usize>) -> Option<usize> {
     }
     let is_quoted = matches!(bytes.get(at + spaces), Some(b'"' | b'\''));
     let line = &bytes[word.start.saturating_sub(NAME_MAX)..word.start];
-    let is_flag = contains(&line[line.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1)..], b"--") || line.ends_with(b"--");
+    let is_flag = contains(&line[line.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1)..], b"--")
+        || line.ends_with(b"--");
     let in_netrc = is_near(bytes, word.start, "machine ") && is_near(bytes, word.start, "login ");
     (spaces > 0 && (is_quoted || is_flag || in_netrc)).then_some(at + spaces)
 }
@@ -147,7 +189,8 @@ fn value_start(text: &str, word: &Range<usize>) -> Option<usize> {
 /// `value: …`, on the same line or the next.
 fn named_value(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
-    let start = at + count(bytes, at, 40, |byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b',' | b';'));
+    let start =
+        at + count(bytes, at, 40, |byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b',' | b';'));
     let rest = bytes.get(start..start + 5)?;
     if !rest.eq_ignore_ascii_case(b"value") {
         return None;
@@ -174,13 +217,16 @@ fn value_range(text: &str, start: usize) -> Range<usize> {
     };
     let length = count(bytes, from, VALUE_MAX + 1, |byte| !ends(byte));
     let end = text.floor_char_boundary(from + length);
-    let trimmed = if quote.is_none() { text[from..end].trim_end_matches(['.', ')', ':', '*']) } else { &text[from..end] };
+    let trimmed =
+        if quote.is_none() { text[from..end].trim_end_matches(['.', ')', ':', '*']) } else { &text[from..end] };
     from..from + trimmed.len()
 }
 
 fn holds_secret(class: Class, value: &str) -> bool {
     let bytes = value.as_bytes();
-    let lawful = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~' | b'%' | b'$');
+    let lawful = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~' | b'%' | b'$')
+    };
     if value.len() > VALUE_MAX || is_stand_in(value) || is_uuid(bytes) || is_place(value) {
         return false;
     }

@@ -99,7 +99,9 @@ fn is_line(rest: &str, length: usize) -> bool {
 /// True for a line that only stands for one: nothing of a key needs a word or a row of equal characters to be one.
 fn is_stand_in(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
-    ["example", "placeholder", "redacted", "xxxxxx", "......", "yourkey"].iter().any(|word| contains(small.as_bytes(), word.as_bytes()))
+    ["example", "placeholder", "redacted", "xxxxxx", "......", "yourkey"]
+        .iter()
+        .any(|word| contains(small.as_bytes(), word.as_bytes()))
 }
 
 /// Where the block ends that has its first line at `first`: behind its end mark, or with its last line.
@@ -131,7 +133,8 @@ pub(super) fn end_of_private_key(text: &str, word: Range<usize>) -> Option<Found
     if !names_private_key(&label[..length]) {
         return None;
     }
-    let before = text[..word.start].trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '"' | '>' | '+' | '-' | '|' | '#'));
+    let before = text[..word.start]
+        .trim_end_matches(|one: char| one.is_whitespace() || matches!(one, '"' | '>' | '+' | '-' | '|' | '#'));
     let before = before.strip_suffix("\\n").unwrap_or(before);
     let line = before.bytes().rev().take(128).take_while(|byte| Alphabet::Base64.holds(*byte)).count();
     let start = before.len() - line;

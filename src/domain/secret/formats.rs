@@ -90,11 +90,11 @@ const CLOUD: &[Format] = &[
     format("a Vault batch token", &["hvb."], &[Run(Word, 100, 300)]),
     format("a Pulumi token", &["pul-"], &[Run(Hex, 40, 40)]),
     format("an OpenShift token", &["sha256~"], &[Run(Word, 43, 43)]),
-    format("a Tailscale key", &["tskey-api-", "tskey-auth-", "tskey-client-", "tskey-scim-", "tskey-webhook-"], &[
-        Run(Alnum, 8, 20),
-        Text("-"),
-        Run(Alnum, 20, 40),
-    ]),
+    format(
+        "a Tailscale key",
+        &["tskey-api-", "tskey-auth-", "tskey-client-", "tskey-scim-", "tskey-webhook-"],
+        &[Run(Alnum, 8, 20), Text("-"), Run(Alnum, 20, 40)],
+    ),
     format("an Exoscale key", &["EXO"], &[Run(Alnum, 24, 30)]),
     format("an UpCloud token", &["ucat_"], &[Run(Alnum, 24, 32)]),
     format("an Elastic Cloud key", &["essu_"], &[Run(Dotted, 60, 200)]),
@@ -109,13 +109,11 @@ const CODE: &[Format] = &[
     format("a GitHub token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], &[Run(Alnum, 36, 255)]).test(Test::CheckDigits),
     format("a GitHub token", &["github_pat_"], &[Run(Alnum, 22, 22), Text("_"), Run(Alnum, 59, 59)]),
     format("a GitLab token", GITLAB, &[Run(Word, 20, 300)]),
-    format("a GitLab token", &["glpat-", "glrt-"], &[
-        Run(Word, 27, 300),
-        Text("."),
-        Run(Lower, 2, 2),
-        Text("."),
-        Run(Lower, 7, 9),
-    ]),
+    format(
+        "a GitLab token",
+        &["glpat-", "glrt-"],
+        &[Run(Word, 27, 300), Text("."), Run(Lower, 2, 2), Text("."), Run(Lower, 7, 9)],
+    ),
     format("a GitLab token", &["glpat-", "glrt-"], &[Run(Word, 27, 300), Text("."), Run(Lower, 9, 9)]),
     format("a GitLab runner token", &["GR1348941"], &[Run(Word, 20, 20)]),
     format("a GitLab trigger token", &["glptt-"], &[Run(Hex, 40, 40)]),
@@ -136,13 +134,11 @@ const CODE: &[Format] = &[
     format("a Sourcegraph token", &["sgp_"], &[Run(AnyHex, 40, 40)]),
     format("a Sourcegraph token", &["sgp_"], &[Run(Alnum, 5, 16), Text("_"), Run(AnyHex, 40, 40)]),
     format("an Octopus Deploy key", &["API-"], &[Run(Upper, 26, 32)]),
-    format("a Harness token", &["pat.", "sat."], &[
-        Run(Word, 22, 22),
-        Text("."),
-        Run(Alnum, 24, 24),
-        Text("."),
-        Run(Alnum, 20, 20),
-    ]),
+    format(
+        "a Harness token",
+        &["pat.", "sat."],
+        &[Run(Word, 22, 22), Text("."), Run(Alnum, 24, 24), Text("."), Run(Alnum, 20, 20)],
+    ),
     format("a Prefect key", &["pnu_"], &[Run(Alnum, 36, 36)]),
     format("a Snyk token", &["snyk_uat.", "snyk_sat."], &[Run(Dotted, 40, 200)]),
     format("a Bitbucket token", &["BBDC-"], &[Run(Base64, 32, 64)]),
@@ -190,47 +186,39 @@ const MODELS: &[Format] = &[
 
 /// Messages and mail.
 const MESSAGES: &[Format] = &[
-    format("a Slack token", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-"], &[
-        Run(Word, 24, 255),
-    ])
+    format(
+        "a Slack token",
+        &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-", "xoxc-", "xoxd-"],
+        &[Run(Word, 24, 255)],
+    )
     .test(Test::RandomAfter(b'-')),
     format("a Slack token", &["xoxe.xoxb-1-", "xoxe.xoxp-1-", "xoxe-1-"], &[Run(Alnum, 120, 180)]),
-    format("a Slack app token", &["xapp-"], &[
-        Run(Digit, 1, 1),
-        Text("-"),
-        Run(Upper, 9, 13),
-        Text("-"),
-        Run(Digit, 9, 15),
-        Text("-"),
-        Run(Alnum, 32, 80),
-    ])
+    format(
+        "a Slack app token",
+        &["xapp-"],
+        &[Run(Digit, 1, 1), Text("-"), Run(Upper, 9, 13), Text("-"), Run(Digit, 9, 15), Text("-"), Run(Alnum, 32, 80)],
+    )
     .test(Test::RandomAfter(b'-')),
     format("a Slack webhook", &["hooks.slack.com/services/T", "hooks.slack.com/workflows/T"], &[Run(Base64, 40, 60)])
         .test(Test::RandomAfter(b'/')),
-    format("a Discord token", &["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"], &[
-        Run(Word, 21, 27),
-        Text("."),
-        Run(Word, 6, 6),
-        Text("."),
-        Run(Word, 27, 38),
-    ])
+    format(
+        "a Discord token",
+        &["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"],
+        &[Run(Word, 21, 27), Text("."), Run(Word, 6, 6), Text("."), Run(Word, 27, 38)],
+    )
     .test(Test::RandomAfter(b'.')),
-    format("a Discord webhook", &["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"], &[
-        Run(Digit, 17, 20),
-        Text("/"),
-        Run(Word, 60, 80),
-    ])
+    format(
+        "a Discord webhook",
+        &["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"],
+        &[Run(Digit, 17, 20), Text("/"), Run(Word, 60, 80)],
+    )
     .test(Test::RandomAfter(b'/')),
     format("a Telegram bot token", &[":A"], &[Run(Word, 33, 34)]).front(Digit, 8, 11),
-    format("a Teams webhook", &[".webhook.office.com/webhookb2/"], &[
-        Uuid,
-        Text("@"),
-        Uuid,
-        Text("/IncomingWebhook/"),
-        Run(Lower, 32, 32),
-        Text("/"),
-        Uuid,
-    ])
+    format(
+        "a Teams webhook",
+        &[".webhook.office.com/webhookb2/"],
+        &[Uuid, Text("@"), Uuid, Text("/IncomingWebhook/"), Run(Lower, 32, 32), Text("/"), Uuid],
+    )
     .front(Lower, 1, 40),
     format("a Twilio key", &["SK"], &[Run(Hex, 32, 32)]),
     format("a SendGrid key", &["SG."], &[Run(Word, 20, 24), Text("."), Run(Word, 39, 50)]),
@@ -245,18 +233,20 @@ const MESSAGES: &[Format] = &[
 
 /// Payment and shops.
 const PAYMENT: &[Format] = &[
-    format("a Stripe key", &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"], &[
-        Run(Alnum, 16, 247),
-    ]),
+    format(
+        "a Stripe key",
+        &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"],
+        &[Run(Alnum, 16, 247)],
+    ),
     format("a webhook signing secret", &["whsec_"], &[Run(Base64, 24, 80)]),
     format("a Shopify token", &["shpat_", "shpca_", "shppa_", "shpss_", "shptka_"], &[Run(AnyHex, 32, 32)]),
     format("a Square token", &["sq0atp-", "sq0csp-", "sq0idp-"], &[Run(Word, 22, 43)]),
     format("a Square token", &["EAAA"], &[Run(Word, 60, 60)]),
-    format("a PayPal token", &["access_token$production$", "access_token$sandbox$"], &[
-        Run(Lower, 16, 16),
-        Text("$"),
-        Run(Hex, 32, 32),
-    ]),
+    format(
+        "a PayPal token",
+        &["access_token$production$", "access_token$sandbox$"],
+        &[Run(Lower, 16, 16), Text("$"), Run(Hex, 32, 32)],
+    ),
     format("a Plaid token", &["access-sandbox-", "access-development-", "access-production-"], &[Uuid]),
     format("a Flutterwave key", &["FLWSECK_TEST-", "FLWSECK-"], &[Run(Lower, 12, 40), Text("-X")]),
     format("a Razorpay key", &["rzp_live_", "rzp_test_"], &[Run(Alnum, 14, 24)]),
@@ -265,13 +255,11 @@ const PAYMENT: &[Format] = &[
     format("a Shippo token", &["shippo_live_", "shippo_test_"], &[Run(AnyHex, 40, 40)]),
     format("a Facebook token", &["EAAM", "EAAC"], &[Run(Alnum, 100, 400)]),
     format("a Twitter bearer token", &["AAAAAAAAAAAAAAAAAAAAA"], &[Run(Alnum, 20, 40), Text("%"), Run(Alnum, 30, 80)]),
-    format("a Paddle key", &["pdl_live_apikey_", "pdl_sdbx_apikey_"], &[
-        Run(Lower, 26, 26),
-        Text("_"),
-        Run(Alnum, 22, 22),
-        Text("_"),
-        Run(Alnum, 3, 3),
-    ]),
+    format(
+        "a Paddle key",
+        &["pdl_live_apikey_", "pdl_sdbx_apikey_"],
+        &[Run(Lower, 26, 26), Text("_"), Run(Alnum, 22, 22), Text("_"), Run(Alnum, 3, 3)],
+    ),
     format("a Xendit key", &["xnd_production_", "xnd_development_"], &[Run(Alnum, 56, 72)]),
     format("a Polar token", &["polar_at_", "polar_oat_", "polar_pat_"], &[Run(Word, 20, 100)]),
     format("a Ramp secret", &["ramp_sec_"], &[Run(Alnum, 48, 48)]),
@@ -287,11 +275,11 @@ const SERVICES: &[Format] = &[
     format("a New Relic key", &["NRII-"], &[Run(Word, 32, 32)]),
     format("a Sentry token", &["sntrys_"], &[Run(Base64, 60, 400), Text("_"), Run(Base64, 43, 44)]),
     format("a Sentry token", &["sntryu_"], &[Run(Hex, 64, 64)]),
-    format("a Dynatrace token", &["dt0c01.", "dt0s01.", "dt0s16."], &[
-        Run(Upper, 8, 24),
-        Text("."),
-        Run(Upper, 64, 64),
-    ]),
+    format(
+        "a Dynatrace token",
+        &["dt0c01.", "dt0s01.", "dt0s16."],
+        &[Run(Upper, 8, 24), Text("."), Run(Upper, 64, 64)],
+    ),
     format("a Honeycomb key", &["hcaik_", "hcaic_", "hcxik_"], &[Run(Alnum, 40, 64)]),
     format("a PostHog key", &["phx_"], &[Run(Alnum, 40, 50)]),
     format("a Linear key", &["lin_api_", "lin_oauth_"], &[Run(Alnum, 32, 64)]),
@@ -308,17 +296,21 @@ const SERVICES: &[Format] = &[
     format("a Doppler token", &["dp.pt.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], &[Run(Alnum, 40, 44)]),
     format("a Doppler token", &["dp.st."], &[Run(Alnum, 40, 44)]),
     format("a Doppler token", &["dp.st."], &[Run(Word, 2, 35), Text("."), Run(Alnum, 40, 44)]),
-    format("a 1Password key", &["A3-"], &[
-        Run(Upper, 6, 6),
-        Text("-"),
-        Run(Upper, 6, 11),
-        Text("-"),
-        Run(Upper, 5, 5),
-        Text("-"),
-        Run(Upper, 5, 5),
-        Text("-"),
-        Run(Upper, 5, 6),
-    ]),
+    format(
+        "a 1Password key",
+        &["A3-"],
+        &[
+            Run(Upper, 6, 6),
+            Text("-"),
+            Run(Upper, 6, 11),
+            Text("-"),
+            Run(Upper, 5, 5),
+            Text("-"),
+            Run(Upper, 5, 5),
+            Text("-"),
+            Run(Upper, 5, 6),
+        ],
+    ),
     format("a 1Password token", &["ops_eyJ"], &[Run(Base64, 200, 2000)]),
     format("an age key", &["AGE-SECRET-KEY-1"], &[Run(Upper, 58, 58)]).test(Test::Spread),
     format("an Adobe secret", &["p8e-"], &[Run(Word, 32, 32)]),

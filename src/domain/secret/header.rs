@@ -41,14 +41,16 @@ pub(super) fn authorization(text: &str, name: Range<usize>) -> Option<Found> {
 /// `Bearer …` with no name of a header in front.
 pub(super) fn bearer(text: &str, word: Range<usize>) -> Option<Found> {
     let gap = space(&text[word.end..]);
-    let found = credential(text, word.end + gap, LEAST_ALONE).filter(|_| gap > 0 && starts_word(text.as_bytes(), word.start));
+    let found =
+        credential(text, word.end + gap, LEAST_ALONE).filter(|_| gap > 0 && starts_word(text.as_bytes(), word.start));
     found.filter(|found| is_dense(text[found.range.clone()].as_bytes()))
 }
 
 /// From the end of a name to its value: quotation marks, a colon or an equals sign, spaces.
 fn separator(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let marks = bytes.iter().take(8).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b',' | b'>'));
+    let marks =
+        bytes.iter().take(8).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b',' | b'>'));
     let length = marks.count();
     let has_sign = bytes[..length].iter().any(|byte| matches!(byte, b':' | b'=' | b',' | b'>'));
     has_sign.then_some(length)
@@ -61,7 +63,9 @@ fn space(text: &str) -> usize {
 }
 
 fn token_length(text: &str) -> usize {
-    let lawful = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b':');
+    let lawful = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b':')
+    };
     text.bytes().take(VALUE_MAX).take_while(lawful).count()
 }
 
@@ -90,7 +94,8 @@ fn basic(text: &str, start: usize) -> Option<Found> {
 /// `Cookie: …` and `Set-Cookie: …`: a session's own value.
 pub(super) fn cookie(text: &str, name: Range<usize>) -> Option<Found> {
     let value = name.end + separator(&text[name.end..])?;
-    let most = text[value..].bytes().take(COOKIE_MAX).take_while(|byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'')).count();
+    let most =
+        text[value..].bytes().take(COOKIE_MAX).take_while(|byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'')).count();
     let mut at = value;
     for pair in text[value..text.floor_char_boundary(value + most)].split(';') {
         let start = at;
@@ -108,7 +113,9 @@ pub(super) fn cookie(text: &str, name: Range<usize>) -> Option<Found> {
 }
 
 fn is_value_of_cookie(word: &str) -> bool {
-    let lawful = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'%' | b'+' | b'/' | b'=' | b':' | b'|');
+    let lawful = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'%' | b'+' | b'/' | b'=' | b':' | b'|')
+    };
     word.bytes().all(lawful) && !is_uuid(word.as_bytes()) && is_dense(word.as_bytes())
 }
 
@@ -118,7 +125,11 @@ pub(super) fn user(text: &str, flag: Range<usize>) -> Option<Found> {
     let is_flag = flag.start == 0 || bytes[flag.start - 1].is_ascii_whitespace();
     let quote = usize::from(matches!(bytes.get(flag.end), Some(b'"' | b'\'')));
     let start = flag.end + quote;
-    let length = bytes[start..].iter().take(256).take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`')).count();
+    let length = bytes[start..]
+        .iter()
+        .take(256)
+        .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`'))
+        .count();
     let pair = text.get(start..start + length)?;
     let (name, word) = pair.split_once(':')?;
     let from = start + name.len() + 1;
@@ -131,7 +142,11 @@ pub(super) fn sshpass(text: &str, flag: Range<usize>) -> Option<Found> {
     let bytes = text.as_bytes();
     let skipped = bytes[flag.end..].iter().take(2).take_while(|byte| matches!(byte, b' ' | b'"' | b'\'')).count();
     let start = flag.end + skipped;
-    let length = bytes[start..].iter().take(128).take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'')).count();
+    let length = bytes[start..]
+        .iter()
+        .take(128)
+        .take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''))
+        .count();
     let word = text.get(start..start + length)?;
     let is_one = word.len() >= 4 && !is_stand_in(word) && !is_usual(word);
     is_one.then(|| Found::new("a password on a command line", start..start + length))

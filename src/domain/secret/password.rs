@@ -5,10 +5,50 @@ use super::shape::is_uuid;
 
 /// What databases, queues and boards start with, and what tutorials type.
 const USUAL: [&str; 44] = [
-    "postgres", "postgresql", "root", "toor", "admin", "administrator", "guest", "user", "username", "mysql", "mariadb",
-    "mongo", "mongodb", "redis", "rabbitmq", "minio", "minioadmin", "elastic", "neo4j", "clickhouse", "cassandra", "sa",
-    "app", "dev", "develop", "development", "local", "localhost", "django", "rails", "laravel", "symfony", "wordpress",
-    "keycloak", "grafana", "airflow", "prisma", "docker", "vagrant", "default", "letmein", "hunter2", "pass", "heyaira",
+    "postgres",
+    "postgresql",
+    "root",
+    "toor",
+    "admin",
+    "administrator",
+    "guest",
+    "user",
+    "username",
+    "mysql",
+    "mariadb",
+    "mongo",
+    "mongodb",
+    "redis",
+    "rabbitmq",
+    "minio",
+    "minioadmin",
+    "elastic",
+    "neo4j",
+    "clickhouse",
+    "cassandra",
+    "sa",
+    "app",
+    "dev",
+    "develop",
+    "development",
+    "local",
+    "localhost",
+    "django",
+    "rails",
+    "laravel",
+    "symfony",
+    "wordpress",
+    "keycloak",
+    "grafana",
+    "airflow",
+    "prisma",
+    "docker",
+    "vagrant",
+    "default",
+    "letmein",
+    "hunter2",
+    "pass",
+    "heyaira",
 ];
 
 /// True for a value that names or shows what belongs there: a variable, a template, a word for a password, stars.
@@ -25,7 +65,10 @@ pub(super) fn is_stand_in(word: &str) -> bool {
 /// True for a word that says that it is none, whatever chance may have put around it.
 fn says_so(word: &str) -> bool {
     is_placeholder(word.as_bytes()) && !is_all_one(word)
-        || matches!(word.to_ascii_lowercase().as_str(), "pass" | "pwd" | "pw" | "none" | "null" | "undefined" | "empty" | "string")
+        || matches!(
+            word.to_ascii_lowercase().as_str(),
+            "pass" | "pwd" | "pw" | "none" | "null" | "undefined" | "empty" | "string"
+        )
         || word.to_ascii_lowercase().contains("mypass")
         || word.to_ascii_lowercase().contains("p%40ss")
 }

@@ -1,14 +1,54 @@
 //! Whether a value was drawn by chance: entropy, changes between classes of characters, check digits; and whether it
 //! stands for a value only. Small pure functions. Must never look further than the value.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use sha2::{Digest, Sha256};
 
 /// Words of values that stand for another one; four letters at least, so that chance makes none.
 const PLACEHOLDERS: [&str; 41] = [
-    "example", "sample", "placeholder", "dummy", "changeme", "change-me", "change_me", "redacted", "removed", "hidden",
-    "xxxx", "your", "insert", "replace", "fake", "notreal", "not-real", "not_real", "secret", "password", "passwd",
-    "passw0rd", "p@ssw0rd", "s3cr3t", "p4ssw0rd", "mytoken", "token", "apikey", "api_key", "api-key", "foobar", "test",
-    "demo", "todo", "lorem", "qwerty", "asdf", "deadbeef", "goes-here", "goes_here", "sesame",
+    "example",
+    "sample",
+    "placeholder",
+    "dummy",
+    "changeme",
+    "change-me",
+    "change_me",
+    "redacted",
+    "removed",
+    "hidden",
+    "xxxx",
+    "your",
+    "insert",
+    "replace",
+    "fake",
+    "notreal",
+    "not-real",
+    "not_real",
+    "secret",
+    "password",
+    "passwd",
+    "passw0rd",
+    "p@ssw0rd",
+    "s3cr3t",
+    "p4ssw0rd",
+    "mytoken",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "foobar",
+    "test",
+    "demo",
+    "todo",
+    "lorem",
+    "qwerty",
+    "asdf",
+    "deadbeef",
+    "goes-here",
+    "goes_here",
+    "sesame",
 ];
 
 /// So many equal characters, or neighbours in the alphabet, do not stand beside each other by chance.
@@ -18,14 +58,36 @@ const RUN: usize = 6;
 /// the prefix of their format: Stripe's, Google's, Telegram's, Slack's, `SendGrid`'s and Discord's documentation, the
 /// storage and Cosmos emulators of Azure, the signatures of jwt.io and RFC 7519, the credentials of RFC 6749 and 6750.
 const DOCUMENTED: &[u64] = &[
-    0x0011_cc25_eb43_2071, 0x00cf_4c78_1dc3_7003, 0x02f7_ce3c_263f_85c0, 0x051d_093c_4bde_dbf2,
-    0x0883_1f80_b564_14a9, 0x0998_bb2d_b314_82a8, 0x0b52_45db_4478_2056, 0x0b5d_d075_ccdd_03c4,
-    0x1345_628e_5545_4b97, 0x13d3_1e96_1a1a_d8ec, 0x153a_1825_8645_1358, 0x53f5_da0a_aa93_d64c,
-    0x6c96_130f_130a_b0d6, 0x731f_a294_d036_e54f, 0x74e1_1884_b07b_1d51, 0x7e49_8f91_828a_193c,
-    0x8b18_f20a_7f85_fcfe, 0x9766_3138_e666_9921, 0x9e30_9ccc_d311_ea64, 0xa1f7_23ca_855e_e974,
-    0xa35b_81a7_d792_7b70, 0xaa65_4743_9583_c3a2, 0xad71_fb41_6553_6675, 0xb7c9_c3b5_6f40_df2b,
-    0xb8e1_4854_5b13_c78b, 0xc1c4_5784_935e_da01, 0xe3e3_738d_4643_f177, 0xe997_4c50_7d2a_8021,
-    0xeaa5_581c_2e8d_2f44, 0xf68e_ba71_5d16_3d70,
+    0x0011_cc25_eb43_2071,
+    0x00cf_4c78_1dc3_7003,
+    0x02f7_ce3c_263f_85c0,
+    0x051d_093c_4bde_dbf2,
+    0x0883_1f80_b564_14a9,
+    0x0998_bb2d_b314_82a8,
+    0x0b52_45db_4478_2056,
+    0x0b5d_d075_ccdd_03c4,
+    0x1345_628e_5545_4b97,
+    0x13d3_1e96_1a1a_d8ec,
+    0x153a_1825_8645_1358,
+    0x53f5_da0a_aa93_d64c,
+    0x6c96_130f_130a_b0d6,
+    0x731f_a294_d036_e54f,
+    0x74e1_1884_b07b_1d51,
+    0x7e49_8f91_828a_193c,
+    0x8b18_f20a_7f85_fcfe,
+    0x9766_3138_e666_9921,
+    0x9e30_9ccc_d311_ea64,
+    0xa1f7_23ca_855e_e974,
+    0xa35b_81a7_d792_7b70,
+    0xaa65_4743_9583_c3a2,
+    0xad71_fb41_6553_6675,
+    0xb7c9_c3b5_6f40_df2b,
+    0xb8e1_4854_5b13_c78b,
+    0xc1c4_5784_935e_da01,
+    0xe3e3_738d_4643_f177,
+    0xe997_4c50_7d2a_8021,
+    0xeaa5_581c_2e8d_2f44,
+    0xf68e_ba71_5d16_3d70,
 ];
 
 /// Bits for each character, by the frequencies in the value itself.
@@ -36,7 +98,12 @@ pub(super) fn entropy(value: &[u8]) -> f64 {
     }
     let Ok(length) = u32::try_from(value.len()) else { return 0.0 };
     let length = f64::from(length);
-    counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / length).map(|share| -share * share.log2()).sum()
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / length)
+        .map(|share| -share * share.log2())
+        .sum()
 }
 
 /// True for what was most likely drawn by chance, where a prefix or a place says that it is a key.
@@ -93,19 +160,18 @@ fn changes(value: &[u8]) -> usize {
 /// True for a value that stands for another: a word that says so, a row of equal or neighbouring characters, a piece
 /// over and over, or what documents show to everyone.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    let small = value.to_ascii_lowercase();
-    PLACEHOLDERS.iter().any(|word| has_word(value, &small, word.as_bytes()))
-        || has_row(&small)
-        || is_repetition(value)
-        || is_documented(value)
+    is_repetition(value) || has_row(value) || has_word(value) || is_documented(value)
 }
 
 /// True for a word that a person wrote: all small, all capitals, or with one in front. Chance mixes them.
-fn has_word(value: &[u8], small: &[u8], word: &[u8]) -> bool {
-    let places = small.windows(word.len()).enumerate().filter(|(_, window)| *window == word);
-    places.map(|(at, _)| &value[at..at + word.len()]).any(|found| {
-        let rest = &found[1..];
-        rest.iter().all(|byte| !byte.is_ascii_uppercase()) || found.iter().all(|byte| !byte.is_ascii_lowercase())
+fn has_word(value: &[u8]) -> bool {
+    static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let builder = AhoCorasick::builder().ascii_case_insensitive(true).build(PLACEHOLDERS);
+        builder.expect("a few dozen short words fit into an automaton")
+    });
+    WORDS.find_overlapping_iter(value).any(|hit| {
+        let word = &value[hit.range()];
+        word[1..].iter().all(|byte| !byte.is_ascii_uppercase()) || word.iter().all(|byte| !byte.is_ascii_lowercase())
     })
 }
 
@@ -113,10 +179,14 @@ pub(super) fn contains(value: &[u8], word: &[u8]) -> bool {
     value.windows(word.len()).any(|window| window == word)
 }
 
+/// True for so many equal characters or neighbours in the alphabet beside each other, in either order.
 fn has_row(value: &[u8]) -> bool {
-    let step = |pair: &[u8]| i16::from(pair[1]) - i16::from(pair[0]);
-    let steps: Vec<i16> = value.windows(2).map(step).collect();
-    steps.windows(RUN - 1).any(|window| matches!(window[0], -1..=1) && window.iter().all(|one| *one == window[0]))
+    let step = |pair: &[u8]| i16::from(pair[1].to_ascii_lowercase()) - i16::from(pair[0].to_ascii_lowercase());
+    let mut last = (i16::MAX, 0);
+    value.windows(2).map(step).any(|step| {
+        last = (step, if step == last.0 { last.1 + 1 } else { 1 });
+        last.1 >= RUN - 1 && matches!(step, -1..=1)
+    })
 }
 
 /// True for a piece that is written three times or more and nothing else.

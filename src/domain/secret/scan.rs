@@ -126,6 +126,10 @@ fn key(format: &Format, text: &str, prefix: Range<usize>) -> Option<Found> {
             starts.into_iter().find(|start| starts_word(bytes, *start))?
         }
     };
+    // The cheapest question first: most places where a prefix stands are in the middle of a word.
+    if !starts_word(bytes, start) || !is_near(bytes, start, format.near) {
+        return None;
+    }
     let end = prefix.end + matched(format.parts, &bytes[prefix.end..])?;
     let body = &bytes[prefix.end..end];
     let after = |mark: u8| body.rsplit(|byte| *byte == mark).next().unwrap_or(body);
@@ -136,14 +140,17 @@ fn key(format: &Format, text: &str, prefix: Range<usize>) -> Option<Found> {
         Test::CheckDigits => has_check_digits(body),
         Test::Shape => is_random(&bytes[start..prefix.start]),
     };
-    let is_key = holds && starts_word(bytes, start) && (format.near.is_empty() || is_near(bytes, start, format.near));
-    is_key.then(|| Found::new(format.sort, start..end))
+    holds.then(|| Found::new(format.sort, start..end))
 }
 
 /// How far in front a word may stand that tells whose key this is, in bytes.
 const NEAR: usize = 80;
 
+/// True if a word in small letters stands not far in front of `at`, in any case; no word stands everywhere.
 pub(super) fn is_near(bytes: &[u8], at: usize, word: &str) -> bool {
+    if word.is_empty() {
+        return true;
+    }
     let before = bytes[at.saturating_sub(NEAR)..at].to_ascii_lowercase();
     super::random::contains(&before, word.as_bytes())
 }

@@ -160,7 +160,10 @@ impl Sighting {
     fn warning(&self) -> Value {
         let fix = format!(
             "line {} column {} looks like {} and is stored: write {} and have it withdrawn",
-            self.line, self.column, self.sort, mend(self.sort)
+            self.line,
+            self.column,
+            self.sort,
+            mend(self.sort)
         );
         json!({"rule": "secrets", "field": self.field, "fix": fix})
     }

@@ -18,7 +18,9 @@ const LEAST: usize = 4;
 pub(super) fn password(text: &str, mark: Range<usize>) -> Option<Found> {
     let bytes = text.as_bytes();
     let scheme = bytes[..mark.start].last().is_some_and(u8::is_ascii_alphanumeric);
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'?' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace() || matches!(byte, b'/' | b'?' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
+    };
     let rest = bytes[mark.end..].iter().take(USER_MAX);
     let length = rest.take_while(|byte| !ends(byte)).count();
     // A password may hold an @ that nobody encoded; the last one is in front of the host.
@@ -58,7 +60,10 @@ fn is_secret(name: &str, word: &str, host: &str) -> bool {
 /// This machine, or a container beside it that has a name of one word.
 fn is_here(host: &str) -> bool {
     let host = host.trim_start_matches('[');
-    matches!(host, "localhost" | "::1" | "host.docker.internal") || host.starts_with("127.") || host == "0.0.0.0" || !host.contains('.')
+    matches!(host, "localhost" | "::1" | "host.docker.internal")
+        || host.starts_with("127.")
+        || host == "0.0.0.0"
+        || !host.contains('.')
 }
 
 /// A host of RFC 2606, or one whose name says that it stands for another.

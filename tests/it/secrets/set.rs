@@ -145,7 +145,8 @@ fn of(alphabet: &str, count: usize, dice: &mut Dice) -> String {
     (0..count).map(|_| char::from(letters[dice.below(letters.len())])).collect()
 }
 
-fn drawn(spec: &str, dice: &mut Dice) -> String {
+/// What `<<spec>>` is drawn as.
+pub fn drawn(spec: &str, dice: &mut Dice) -> String {
     let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
     let count = rest.parse().unwrap_or(0);
     match name {
@@ -200,9 +201,11 @@ fn with_check_digits(body: &str) -> String {
 
 /// From the definition, over a table of remainders: the detector's own does it bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
-    let remainder = |byte: u32| (0..8).fold(byte, |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 });
+    let remainder =
+        |byte: u32| (0..8).fold(byte, |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 });
     let table: Vec<u32> = (0..256).map(remainder).collect();
-    let step = |crc: u32, byte: &u8| table[usize::try_from((crc ^ u32::from(*byte)) & 0xff).expect("small")] ^ (crc >> 8);
+    let step =
+        |crc: u32, byte: &u8| table[usize::try_from((crc ^ u32::from(*byte)) & 0xff).expect("small")] ^ (crc >> 8);
     !bytes.iter().fold(u32::MAX, step)
 }
 
