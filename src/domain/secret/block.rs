@@ -1,4 +1,4 @@
-//! Blocks of private keys: PEM, OpenSSH, PGP, SSH2 and PuTTY, also where the start or the end was cut off, and where line
+//! Blocks of private keys: PEM, `OpenSSH`, PGP, SSH2 and `PuTTY`, also where the start or the end was cut off, and where line
 //! breaks are written out as in JSON. A header alone, as sentences and searches have it, is none.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ const BLOCK_MAX: usize = 16 * 1024;
 const HEADERS_MAX: usize = 400;
 /// So many characters of a line are a key whatever they start with.
 const LINE: usize = 16;
-/// How the base64 of a key's structure starts: DER, OpenSSH, and packets of OpenPGP.
+/// How the base64 of a key's structure starts: DER, `OpenSSH`, and packets of `OpenPGP`.
 const STARTS: [&str; 7] = ["MI", "MC4C", "MHc", "b3Bl", "lQ", "lI", "xc"];
 
 /// A key under a header whose `BEGIN ` stands at `word`.
@@ -142,7 +142,7 @@ pub(super) fn end_of_private_key(text: &str, word: Range<usize>) -> Option<Found
     is_key.then(|| Found::new(SORT, start..word.end + length))
 }
 
-/// The private lines of a file of PuTTY.
+/// The private lines of a file of `PuTTY`.
 pub(super) fn putty_key(text: &str, word: Range<usize>) -> Option<Found> {
     let rest = head(&text[word.end..], 24);
     let number = rest.trim_start().bytes().take_while(u8::is_ascii_digit).count();

@@ -41,7 +41,7 @@ impl Sightings {
         match arguments {
             Value::Object(fields) => {
                 for (name, value) in fields {
-                    sightings.add(NAME, name, scan(name));
+                    sightings.add(NAME, name, &scan(name));
                     match value.as_str() {
                         Some(text) if name == WRITE_CONTEXT => sightings.add_in_write_context(text),
                         _ => sightings.look(name, value),
@@ -56,7 +56,7 @@ impl Sightings {
     /// What stands in one text.
     pub fn in_text(field: &str, text: &str) -> Self {
         let mut sightings = Self::default();
-        sightings.add(field, text, scan(text));
+        sightings.add(field, text, &scan(text));
         sightings
     }
 
@@ -83,7 +83,7 @@ impl Sightings {
     fn look(&mut self, field: &str, value: &Value) {
         match value {
             Value::String(text) => {
-                self.add(field, text, scan(text));
+                self.add(field, text, &scan(text));
                 // An object that was sent as JSON text may write characters out.
                 if text.contains("\\u")
                     && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
@@ -94,7 +94,7 @@ impl Sightings {
             Value::Array(items) => items.iter().for_each(|item| self.look(field, item)),
             Value::Object(fields) => {
                 for (name, value) in fields {
-                    self.add(NAME, name, scan(name));
+                    self.add(NAME, name, &scan(name));
                     self.look(&format!("{field}.{name}"), value);
                 }
             }
@@ -104,12 +104,12 @@ impl Sightings {
 
     /// Its own argument may hold a `write_context`; anything else there is a secret like everywhere.
     fn add_in_write_context(&mut self, text: &str) {
-        let found = scan(text);
-        let others = found.into_iter().filter(|one| one.sort != super::own::WRITE_CONTEXT).collect();
-        self.add(WRITE_CONTEXT, text, others);
+        let mut found = scan(text);
+        found.retain(|one| one.sort != super::own::WRITE_CONTEXT);
+        self.add(WRITE_CONTEXT, text, &found);
     }
 
-    fn add(&mut self, field: &str, text: &str, found: Vec<Found>) {
+    fn add(&mut self, field: &str, text: &str, found: &[Found]) {
         self.count += found.len();
         self.has_own |= found.iter().any(|one| one.is_own);
         let room = SHOWN.saturating_sub(self.shown.len());
@@ -130,9 +130,8 @@ impl Sightings {
             }
             mends
         });
-        let (remove, nothing) = ("Remove", "Nothing was written.");
         let what = if self.count == 1 { "it" } else { "them" };
-        let next = format!("{remove} {what} or write {}. {nothing}", mends.join(", "));
+        let next = format!("Remove {what} or write {}. Nothing was written.", mends.join(", "));
         let details: Vec<Value> = self.shown.iter().map(Sighting::detail).collect();
         Refusal::new(Code::SecretRefused, message, next).with("secrets", json!(details))
     }
