@@ -173,6 +173,7 @@ pub async fn purge(transaction: &mut Transaction, project_id: i64) -> Result<i64
     let tasks = row.map_or(Ok(0), |row| row.integer(0))?;
     crate::store::search::forget_project(transaction, project_id).await?;
     let statements = [
+        "delete from verification where task_id in (select task_id from task where project_id = ?1)",
         "delete from receipt where task_id in (select task_id from task where project_id = ?1)",
         "delete from task_dependency where task_id in (select task_id from task where project_id = ?1)",
         "delete from task_version where task_id in (select task_id from task where project_id = ?1)",
@@ -190,6 +191,7 @@ pub async fn purge(transaction: &mut Transaction, project_id: i64) -> Result<i64
     for sql in statements {
         transaction.execute(sql, &[project_id.into()]).await?;
     }
+    crate::store::search::forget_removed(transaction);
     transaction.compact_after_commit();
     Ok(tasks)
 }

@@ -101,7 +101,7 @@ fn differing(present: &Task, replayed: &Content) -> String {
 }
 
 /// What can be wrong between tables: the words behind the number, and the query that counts.
-const TABLE_CHECKS: [(&str, &str); 18] = [
+const TABLE_CHECKS: [(&str, &str); 19] = [
     (
         "counts by status differ from the tasks in a project",
         "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
@@ -143,6 +143,11 @@ const TABLE_CHECKS: [(&str, &str); 18] = [
         "receipts belong to no version",
         "select count(*) from receipt r where not exists (select 1 from task_version v \
          where v.task_id = r.task_id and v.version = r.version)",
+    ),
+    (
+        "verifications belong to no receipt",
+        "select count(*) from verification f where not exists (select 1 from receipt r \
+         where r.task_id = f.task_id and r.version = f.receipt_version)",
     ),
     (
         "tags belong to no task",

@@ -10,6 +10,7 @@ pub mod flags;
 pub mod limits;
 pub mod maintain;
 pub mod mcp;
+pub mod redact;
 pub mod serve;
 pub mod setup;
 pub mod start;

@@ -71,7 +71,7 @@ fn both_databases_have_the_same_schema() {
 }
 
 /// Changes of a schema that both databases take, one after the other; by which sentence each is noticed.
-const CHANGES: [(&str, &str); 14] = [
+const CHANGES: [(&str, &str); 15] = [
     ("alter table task add column extra text", "task.extra is"),
     ("alter table task rename column owner to owned_by", "task.owned_by is"),
     ("drop index message_waiting", "the index message_waiting"),
@@ -101,6 +101,10 @@ const CHANGES: [(&str, &str); 14] = [
     ("create table third (one bigint, other bigint, primary key (other, one))", "third has the primary key other, one"),
     ("create table fourth (act text check (act in ('create', 'it''s')))", "fourth checks actin'create','it''s'"),
     ("create table fifth (one bigint default 7 references project (project_id))", "fifth.one is 7 by default"),
+    (
+        "create table sixth (one bigint references project (project_id) on delete cascade)",
+        "sixth.one is one of project.project_id and goes with it",
+    ),
 ];
 
 #[test]

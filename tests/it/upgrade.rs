@@ -3,6 +3,8 @@
 use std::thread;
 
 use heyaira::error::Code;
+use heyaira::store::backend::work;
+use heyaira::store::migration::CURRENT;
 use serde_json::json;
 
 use crate::database::TestDatabase;
@@ -12,7 +14,8 @@ use crate::house::House;
 fn upgraded(house: &House, serves_from: i64) {
     let step = format!(
         "alter table task add column shade bigint not null default 0; \
-         insert into migration (number, digest, serves_from) values (2, 'later', {serves_from})"
+         insert into migration (number, digest, serves_from) values ({}, 'later', {serves_from})",
+        CURRENT + 1
     );
     house.database().damage(&step);
 }
@@ -35,13 +38,58 @@ fn a_step_that_breaks_is_refused_by_programs_that_run_and_by_those_that_start() 
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("before the upgrade");
-    upgraded(&house, 2);
-    let parts = ["serves programs from schema 2 on, this one knows up to 1", "newer heyaira"];
+    upgraded(&house, CURRENT + 1);
+    let served = format!("serves programs from schema {} on, this one knows up to {CURRENT}", CURRENT + 1);
+    let parts = [served.as_str(), "newer heyaira"];
     client.update_refused(&task, 1, json!({"summary": "too late"}), Code::Unavailable, &parts);
     client.refused("task_get", json!({"task_id": task}), Code::Unavailable, &parts);
     let refusal = house.database().opened().err().expect("it is too new");
     assert_eq!(refusal.code, Code::Unavailable);
     assert!(refusal.message.contains(parts[0]), "{refusal}");
+}
+
+/// What takes each step of the schema behind the first one back.
+const UNDONE: [&str; 2] = ["drop table verification", "drop table backup"];
+
+#[test]
+fn a_database_of_the_first_schema_is_brought_up_to_date() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("before the upgrade");
+    client.hand_off(&task, 1, "codex:s-1");
+    for step in UNDONE.iter().rev() {
+        house.database().damage(step);
+    }
+    house.database().damage("delete from migration where number > 1");
+    let before = client.get(&task);
+    let house = house.restarted();
+    assert_eq!(house.client("maria").get(&task), before);
+    assert_eq!(i64::try_from(UNDONE.len()), Ok(CURRENT - 1), "a step is missing here");
+    let sql = "select max(number), max(serves_from) from migration";
+    assert_eq!(house.database().texts(sql)[0][0], Some(CURRENT.to_string()));
+}
+
+/// A program of the first schema deletes the tasks of a project that is purged, and knows no verifications.
+#[test]
+fn a_purge_by_an_older_program_leaves_no_verification() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("verified");
+    client.hand_off(&task, 1, "codex:s-1");
+    let count = || house.database().texts("select count(*) from verification")[0][0].clone();
+    house.write(work(|transaction| {
+        Box::pin(async move {
+            let sql = "insert into verification \
+                (task_id, receipt_version, at, caller, connection, verdict, differences, facts) \
+                select task_id, version, at, 'maria', 'c', 'verified', '[]', '{}' from receipt";
+            transaction.execute(sql, &[]).await
+        })
+    }));
+    assert_eq!(count(), Some("1".to_owned()));
+    house.write(work(|transaction| {
+        Box::pin(async move { transaction.execute("delete from task where project_id = 1", &[]).await })
+    }));
+    assert_eq!(count(), Some("0".to_owned()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::program::Place;
 
-const FAULTS: [(&str, &str); 22] = [
+const FAULTS: [(&str, &str); 23] = [
     ("delete from task_version where version = 2", "its history has"),
     ("update task set version = 9", "its history has"),
     ("update task set title = 'other'", "does not replay to the present in title"),
@@ -29,6 +29,11 @@ const FAULTS: [(&str, &str); 22] = [
         "insert into token (name, hash, project_id, role, created_by, created_at) \
          select 'x', pin_key, 99, 'read', 'me', 1 from instance",
         "tokens belong to no project",
+    ),
+    (
+        "insert into verification (task_id, receipt_version, at, caller, connection, verdict, differences, facts) \
+         select task_id, 1, 1, 'me', 'c', 'verified', '[]', '{}' from receipt",
+        "verifications belong to no receipt",
     ),
     ("delete from instance", "instances are missing"),
     ("update memory set superseded_by = null", "does not say so|supersede one that"),

@@ -35,8 +35,9 @@ pub struct Sightings {
 }
 
 impl Sightings {
-    /// What stands in arguments, names included; `write_context` may hold one, and nothing else.
-    pub fn in_arguments(arguments: &Value) -> Self {
+    /// What stands in arguments, names included. `write_context` may be one and hold no other; the argument of the name
+    /// `may_be_one` may hold any.
+    pub fn in_arguments(arguments: &Value, may_be_one: Option<&str>) -> Self {
         let mut sightings = Self::default();
         match arguments {
             Value::Object(fields) => {
@@ -44,6 +45,7 @@ impl Sightings {
                     sightings.add(NAME, name, &scan(name));
                     match value.as_str() {
                         Some(text) if name == WRITE_CONTEXT => sightings.add_in_write_context(text),
+                        Some(_) if may_be_one == Some(name) => {}
                         _ => sightings.look(name, value),
                     }
                 }

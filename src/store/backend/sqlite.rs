@@ -274,7 +274,7 @@ impl Store {
         file::refuse_foreign_log(path)?;
         let mut writer = Transaction::new(connect(path, create)?);
         // Only a database that must change waits its turn: reading goes on beside a writer that is stuck.
-        if poll_once(|transaction| Box::pin(migration::found(transaction)), &mut writer)? != migration::CURRENT {
+        if poll_once(|transaction| Box::pin(migration::found(transaction)), &mut writer)? < migration::CURRENT {
             let _held = Held::take_within(&lock, OPENING)?;
             bring_up_to_date(&mut writer, path)?;
         }
@@ -417,6 +417,12 @@ pub(super) fn look(path: &Path) -> Result<Found> {
     }
 }
 
+/// Runs `work` on a file that is a copy of a database, without a change to it or beside it.
+pub(super) fn look_into<T>(copy: &Path, work: impl Work<T>) -> Result<T> {
+    let connection = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    read_in(&mut Transaction::new(connection.map_err(|error| failed(&error))?), work)
+}
+
 fn connect(path: &Path, create: bool) -> Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if create {
@@ -470,7 +476,7 @@ fn limit(connection: &mut Connection, deadline: Instant) {
 /// Applies missing migrations; an existing database is copied first.
 fn bring_up_to_date(transaction: &mut Transaction, path: &Path) -> Result<()> {
     let found = poll_once(|transaction| Box::pin(migration::found(transaction)), transaction)?;
-    if found == migration::CURRENT {
+    if found >= migration::CURRENT {
         return Ok(());
     }
     if found > 0 {

@@ -69,8 +69,8 @@ impl Table {
 
     /// The column whose values the database makes.
     pub(super) fn made_key(&self) -> Option<&'static str> {
-        let is_made = ["project", "token", "task", "memory", "message"].contains(&self.name);
-        self.key.first().copied().filter(|_| is_made)
+        let made = ["project", "token", "task", "verification", "memory", "message", "backup"];
+        self.key.first().copied().filter(|_| made.contains(&self.name))
     }
 
     /// The key of one of its rows.
@@ -113,6 +113,11 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         ),
         Table::of("receipt", "task_id, version", "task_id, version, session_ref, fields, observed, carried, at"),
         Table::of(
+            "verification",
+            "verification_key",
+            "verification_key, task_id, receipt_version, at, caller, connection, session_ref, verdict, differences, facts",
+        ),
+        Table::of(
             "task_session",
             "project_id, session_ref, task_id",
             "project_id, session_ref, task_id, first_version, last_version, handed_off_version",
@@ -129,6 +134,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "project_id, caller, operation, idempotency_key",
             "project_id, caller, operation, idempotency_key, fingerprint, answer, expires_at",
         ),
+        Table::of("backup", "backup_key", "backup_key, file, made_at, made_by"),
     ];
     // What makes a task or a memory comes first, in its own order, so that it can be read out of the row.
     for table in &mut tables {

@@ -38,7 +38,8 @@ const QUERIES: [&str; 5] = [
      from pg_constraint k join pg_class c on c.oid = k.conrelid
      where k.contype in ('p', 'u', 'c') and c.relnamespace = current_schema()::regnamespace",
     // Foreign keys of one column.
-    "select c.relname || '.' || a.attname || ' is one of ' || f.relname || '.' || b.attname, null
+    "select c.relname || '.' || a.attname || ' is one of ' || f.relname || '.' || b.attname
+        || case when k.confdeltype = 'c' then ' and goes with it' else '' end, null
      from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class f on f.oid = k.confrelid
      join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
      join pg_attribute b on b.attrelid = f.oid and b.attnum = k.confkey[1]

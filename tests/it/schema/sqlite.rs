@@ -20,8 +20,10 @@ pub(super) fn sentences(database: &TestDatabase) -> Vec<String> {
         told.extend(columns(table, made, &ask));
         told.extend(checks(made).into_iter().map(|check| format!("{table} checks {}", condition(check))));
         told.extend(indexes(table, &ask));
-        for key in ask(&format!("select \"from\", \"table\", \"to\" from pragma_foreign_key_list('{table}')")) {
-            told.push(format!("{table}.{} is one of {}.{}", key[0], key[1], key[2]));
+        let keys = format!("select \"from\", \"table\", \"to\", on_delete from pragma_foreign_key_list('{table}')");
+        for key in ask(&keys) {
+            let end = if key[3] == "CASCADE" { " and goes with it" } else { "" };
+            told.push(format!("{table}.{} is one of {}.{}{end}", key[0], key[1], key[2]));
         }
     }
     told

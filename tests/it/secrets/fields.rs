@@ -217,7 +217,7 @@ fn what_a_client_tells_of_itself_counts_as_not_told_if_it_is_a_secret() {
 #[test]
 fn a_project_may_be_warned_or_not_but_our_own_are_refused() {
     let Planted { text, value, sort } = github();
-    let sightings = Sightings::in_arguments(&json!({"handoff_next": format!("a\n{text}")}));
+    let sightings = Sightings::in_arguments(&json!({"handoff_next": format!("a\n{text}")}), None);
     assert!(sightings.judge(Setting::Refuse).is_err());
     assert_eq!(sightings.judge(Setting::Off).expect("off"), Vec::<Value>::new());
     let warnings = sightings.judge(Setting::Warn).expect("warned");
@@ -227,12 +227,12 @@ fn a_project_may_be_warned_or_not_but_our_own_are_refused() {
         fix.contains("line 2") && fix.contains(sort) && fix.contains(&mend(sort)) && !fix.contains(&value),
         "{fix}"
     );
-    let own = Sightings::in_arguments(&json!({"summary": format!("hya_{}", "A".repeat(43))}));
+    let own = Sightings::in_arguments(&json!({"summary": format!("hya_{}", "A".repeat(43))}), None);
     for setting in [Setting::Off, Setting::Warn, Setting::Refuse] {
         assert_eq!(own.judge(setting).expect_err("our own").code, Code::SecretRefused);
     }
     let context = json!({"write_context": format!("ledger@5b1f09c2#{}", "k".repeat(16))});
-    assert!(Sightings::in_arguments(&context).is_empty());
+    assert!(Sightings::in_arguments(&context, None).is_empty());
 }
 
 /// Errors quote what was sent, in short: half a secret is one that nobody recognizes.
