@@ -29,6 +29,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 
 use crate::config::{Config, SystemClock};
+use crate::domain::secret::holds;
 use crate::domain::session::{Observed, session_ref_problem};
 use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
@@ -143,7 +144,9 @@ pub fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// The name of the person at this machine.
 pub fn caller() -> String {
     let names = ["USER", "LOGNAME", "USERNAME"];
-    let named = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    let named = names
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty() && !holds(value)));
     named.unwrap_or_else(|| "local".to_owned())
 }
 

@@ -4,16 +4,18 @@
 use std::ops::Range;
 
 use super::password::{is_made_up, is_stand_in};
-use super::random::{contains, is_dense, is_random};
+use super::random::{contains, is_dense, is_random, is_spread};
 use super::scan::{Found, is_near};
 use super::shape::is_uuid;
 
 /// The longest name that is looked at, in bytes.
 const NAME_MAX: usize = 64;
 /// The longest value.
-const VALUE_MAX: usize = 256;
+const VALUE_MAX: usize = 1024;
 /// Fewer characters are no secret that can be told from a word.
 const LEAST: usize = 10;
+/// The fewest characters of a key with signs in it.
+const SIGNED_LEAST: usize = 32;
 /// The fewest characters of a key.
 const KEY_LEAST: usize = 16;
 
@@ -29,7 +31,7 @@ enum Class {
 }
 
 /// How names end that hold secrets, without separators and in small letters.
-const NAMES: [(&str, Class); 44] = [
+const NAMES: [(&str, Class); 47] = [
     ("password", Class::Password),
     ("passwd", Class::Password),
     ("passphrase", Class::Password),
@@ -47,6 +49,9 @@ const NAMES: [(&str, Class); 44] = [
     ("refreshtoken", Class::Key),
     ("bottoken", Class::Key),
     ("admintoken", Class::Key),
+    ("adminkey", Class::Key),
+    ("phpsessid", Class::Token),
+    ("jsessionid", Class::Key),
     ("roottoken", Class::Key),
     ("appkey", Class::Key),
     ("appsecret", Class::Key),
@@ -167,13 +172,17 @@ fn class(name: &[u8]) -> Option<Class> {
 fn value_start(text: &str, word: &Range<usize>) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = word.end;
-    at += count(bytes, at, 2, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b']'));
+    let quotes = count(bytes, at, 2, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b']'));
+    at += quotes;
     let spaces = count(bytes, at, 16, |byte| matches!(byte, b' ' | b'\t'));
-    let sign = count(bytes, at + spaces, 3, |byte| matches!(byte, b'=' | b':' | b'>' | b','));
+    // A comma divides a name from its value only where both are quoted; elsewhere it divides arguments.
+    let sign = count(bytes, at + spaces, 3, |byte| matches!(byte, b'=' | b':' | b'>') || (*byte == b',' && quotes > 0));
     if sign > 0 {
+        let has_comma = bytes[at + spaces] == b',';
         at += spaces + sign;
         at += count(bytes, at, 16, |byte| matches!(byte, b' ' | b'\t'));
-        return Some(named_value(text, at).unwrap_or(at));
+        let is_text = !has_comma || matches!(bytes.get(at), Some(b'"' | b'\'' | b'v' | b'V'));
+        return is_text.then(|| named_value(text, at).unwrap_or(at));
     }
     if let Some(value) = named_value(text, at) {
         return Some(value);
@@ -183,7 +192,8 @@ fn value_start(text: &str, word: &Range<usize>) -> Option<usize> {
     let is_flag = contains(&line[line.iter().rposition(u8::is_ascii_whitespace).map_or(0, |at| at + 1)..], b"--")
         || line.ends_with(b"--");
     let in_netrc = is_near(bytes, word.start, "machine ") && is_near(bytes, word.start, "login ");
-    (spaces > 0 && (is_quoted || is_flag || in_netrc)).then_some(at + spaces)
+    let in_npmrc = line.to_ascii_lowercase().ends_with(b":_auth");
+    (spaces > 0 && (is_quoted || is_flag || in_netrc || in_npmrc)).then_some(at + spaces)
 }
 
 /// `value: …`, on the same line or the next.
@@ -234,7 +244,8 @@ fn holds_secret(class: Class, value: &str) -> bool {
     let is_hex = bytes.iter().all(u8::is_ascii_hexdigit);
     match class {
         Class::Password => is_made_up(value) || is_key,
-        Class::Key => is_key,
+        // Django's keys and the like are full of signs.
+        Class::Key => is_key || (value.len() >= SIGNED_LEAST && is_made_up(value) && is_spread(bytes)),
         Class::Token => is_key && !is_hex,
     }
 }

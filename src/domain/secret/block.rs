@@ -36,7 +36,8 @@ pub(super) fn private_key(text: &str, word: Range<usize>) -> Option<Found> {
 
 fn names_private_key(label: &str) -> bool {
     let label = label.trim_end();
-    label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK")
+    let is_plain = label.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    is_plain && (label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK"))
 }
 
 /// At most so many bytes of a text, ending at a character.

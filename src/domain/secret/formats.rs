@@ -221,6 +221,7 @@ const MESSAGES: &[Format] = &[
     )
     .front(Lower, 1, 40),
     format("a Twilio key", &["SK"], &[Run(Hex, 32, 32)]),
+    format("a Twilio credential", &["AC"], &[Run(Hex, 32, 32), Text(":"), Run(Hex, 32, 32)]),
     format("a SendGrid key", &["SG."], &[Run(Word, 20, 24), Text("."), Run(Word, 39, 50)]),
     format("a Brevo key", &["xkeysib-", "xsmtpsib-"], &[Run(Hex, 64, 64), Text("-"), Run(Alnum, 16, 16)]),
     format("a Mailgun key", &["key-"], &[Run(Hex, 32, 32)]).near("mailgun"),
@@ -287,6 +288,8 @@ const SERVICES: &[Format] = &[
     format("a Notion token", &["secret_"], &[Run(Alnum, 43, 43)]),
     format("an Airtable token", &["pat"], &[Run(Alnum, 14, 14), Text("."), Run(Hex, 64, 64)]),
     format("a Figma token", &["figd_", "figo_"], &[Run(Word, 38, 48)]),
+    format("an Asana token", &["1/", "2/"], &[Run(Digit, 13, 20), Text(":"), Run(Hex, 32, 32)])
+        .test(Test::RandomAfter(b':')),
     format("a Postman key", &["PMAK-"], &[Run(AnyHex, 24, 24), Text("-"), Run(AnyHex, 34, 34)]),
     format("a Contentful token", &["CFPAT-"], &[Run(Word, 43, 43)]),
     format("a Frame.io token", &["fio-u-"], &[Run(Dotted, 64, 64)]),

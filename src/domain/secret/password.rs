@@ -54,12 +54,22 @@ const USUAL: [&str; 44] = [
 /// True for a value that names or shows what belongs there: a variable, a template, a word for a password, stars.
 pub(super) fn is_stand_in(word: &str) -> bool {
     let plain = |one: char| one.is_ascii_graphic();
-    let opens = word.contains(['$', '{', '<', '[', '(', '}', '>', '`']);
+    let opens = word.starts_with(['$', '{', '<', '[', '(', '`'])
+        || ["${", "$(", "{{", "()", "<%", "`"].iter().any(|mark| word.contains(mark))
+        || ends_as_it_opens(word, '(', ')')
+        || ends_as_it_opens(word, '[', ']')
+        || ends_as_it_opens(word, '{', '}')
+        || ends_as_it_opens(word, '<', '>');
     let formats = word.starts_with('%') && word.len() <= 12 && !word[1..].contains(|one: char| one.is_ascii_digit());
     let is_name = word.contains(|one: char| one.is_ascii_uppercase())
         && word.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
     let is_blank = word.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'#' | b'?'));
     !word.chars().all(plain) || opens || formats || is_name || is_blank || says_so(word)
+}
+
+/// True for a call or a place in a list: `read(name)`, `names[0]`.
+fn ends_as_it_opens(word: &str, open: char, close: char) -> bool {
+    word.ends_with(close) && word.contains(open)
 }
 
 /// True for a word that says that it is none, whatever chance may have put around it.

@@ -67,6 +67,8 @@ const RULES: &[(&str, Rule)] = &[
     ("pass", assigned::value),
     ("credential", assigned::value),
     ("credentials", assigned::value),
+    ("phpsessid", assigned::value),
+    ("jsessionid", assigned::value),
     ("identified by", assigned::value),
 ];
 
@@ -123,11 +125,14 @@ fn key(format: &Format, text: &str, prefix: Range<usize>) -> Option<Found> {
         Some((alphabet, least, most)) => {
             let front = bytes[..prefix.start].iter().rev().take(most).take_while(|byte| alphabet.holds(**byte)).count();
             let starts = (least..=front).rev().map(|length| prefix.start - length);
-            starts.into_iter().find(|start| starts_word(bytes, *start))?
+            // Telegram's addresses have `bot` right in front of the token.
+            let is_free = |start: &usize| starts_word(bytes, *start) || bytes[..*start].ends_with(b"/bot");
+            starts.into_iter().find(is_free)?
         }
     };
     // The cheapest question first: most places where a prefix stands are in the middle of a word.
-    if !starts_word(bytes, start) || !is_near(bytes, start, format.near) {
+    let is_free = format.front.is_some() || starts_word(bytes, start);
+    if !is_free || !is_near(bytes, start, format.near) {
         return None;
     }
     let end = prefix.end + matched(format.parts, &bytes[prefix.end..])?;

@@ -54,7 +54,16 @@ fn is_secret(name: &str, word: &str, host: &str) -> bool {
         return true;
     }
     let is_harmless = is_here(host) || is_for_documents(host);
-    !(is_harmless && (word == name || is_usual(word)) || is_for_documents(host))
+    !(is_harmless && (word == name || is_usual(word) || is_plain_word(word)) || is_for_documents(host))
+}
+
+/// The longest word that a local set-up is given as a password.
+const PLAIN_MAX: usize = 12;
+
+/// A word in small letters, perhaps with a year behind it, as every compose file has one.
+fn is_plain_word(word: &str) -> bool {
+    let base = word.trim_end_matches(|one: char| one.is_ascii_digit());
+    word.len() <= PLAIN_MAX && word.len() - base.len() <= 4 && base.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// This machine, or a container beside it that has a name of one word.

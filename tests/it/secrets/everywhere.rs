@@ -237,6 +237,26 @@ fn by_command_line(witness: &mut Witness, place: &Place, task: &str, inputs: &Pa
         }
     }
     fs::remove_file(&file).expect("our file");
+    by_what_is_set_up(witness, place);
+}
+
+/// What is stored without being an argument of an operation.
+fn by_what_is_set_up(witness: &mut Witness, place: &Place) {
+    let all = planted();
+    let (github, url) = (&all[0], &all[5]);
+    let resource = url.text.trim_start_matches("psql ").replace("postgres", "https");
+    let other = place.folder.path().join("other.db");
+    let answer = place.bare(&["init", "--database", &other.to_string_lossy(), "--resource", &resource]);
+    assert!(answer.err.starts_with("secret_refused: resource line 1"), "{answer:?}");
+    assert!(!other.exists(), "nothing was set up");
+    witness.hear_command("init", &answer);
+    let mut command = place.command();
+    command.args(["task", "create", "--title", "By a shell", "--project", "ledger"]);
+    command.env("USER", &github.value).env("HEYAIRA_SESSION", format!("label:{}", github.value));
+    let made = Answer::from(command.output().expect("the program runs"));
+    assert_eq!(made.code, 0, "{made:?}");
+    witness.hear("environment", &made.out);
+    witness.hear("environment", &made.err);
 }
 
 /// Every file of a folder and below.

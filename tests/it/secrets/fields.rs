@@ -6,6 +6,7 @@ use heyaira::domain::session::Observed;
 use heyaira::domain::text::quoted;
 use heyaira::error::Code;
 use heyaira::surface::mcp::observed::observe;
+use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::everywhere::{Planted, planted};
@@ -250,4 +251,62 @@ fn quotations_hold_no_part_of_a_secret() {
         assert!(masked(&one.text).contains(&mend(one.sort)) && scan(&masked(&one.text)).is_empty());
     }
     assert_eq!(masked("nothing here"), "nothing here");
+}
+
+/// Pieces that rules read on from, and what breaks a careless reader.
+const PIECES: [&str; 40] = [
+    "ghp_",
+    "AKIA",
+    "sk-",
+    ".atlasv1.",
+    "Q~",
+    ":AA",
+    "-us",
+    "_mmk",
+    "eyJ",
+    "eyJhbGciOiJIUzI1NiJ9.",
+    "://",
+    "@",
+    ":",
+    "#",
+    "-----BEGIN PRIVATE KEY-----",
+    "-----END RSA PRIVATE KEY-----",
+    "Private-Lines: 1",
+    "Authorization",
+    "Bearer ",
+    "Basic ",
+    "Cookie: session=",
+    ";",
+    "curl -u ",
+    "sshpass -p",
+    "?sig=",
+    "&sv=",
+    "password",
+    "=",
+    "\"",
+    "'",
+    "\\",
+    "\n",
+    "%",
+    "{{",
+    "(",
+    ")",
+    "é",
+    "鍵",
+    "👩‍💻",
+    "aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY",
+];
+
+proptest! {
+    #[test]
+    fn every_text_is_looked_through(pieces in proptest::collection::vec((0..PIECES.len(), any::<Option<char>>()), 0..60)) {
+        let text: String = pieces.iter().flat_map(|(piece, one)| PIECES[*piece].chars().chain(*one)).collect();
+        let mut end = 0;
+        for one in scan(&text) {
+            prop_assert!(one.range.start >= end && one.range.start < one.range.end, "{:?}", one);
+            prop_assert!(text.get(one.range.clone()).is_some());
+            end = one.range.end;
+        }
+        prop_assert_eq!(masked(&text) == text, end == 0);
+    }
 }
