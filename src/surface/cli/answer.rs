@@ -36,19 +36,17 @@ pub fn note(text: &str) {
 }
 
 /// Prints a refusal; answers its exit code.
-pub fn refused(refusal: &Refusal, as_json: bool) -> ExitCode {
+pub fn refused(refusal: Refusal, as_json: bool) -> ExitCode {
+    let refusal = refusal.of_owner();
     // A path or an address may hold what no rule of an argument looked at.
-    let told = Refusal {
-        message: masked(&refusal.message).into_owned(),
-        next: masked(&refusal.next).into_owned(),
-        ..refusal.clone()
-    };
+    let (message, next) = (masked(&refusal.message).into_owned(), masked(&refusal.next).into_owned());
+    let told = Refusal { message, next, ..refusal };
     if as_json {
         let _ = write(&format!("{}\n", told.body()));
     } else {
         note(&visible(&told.to_string()));
     }
-    ExitCode::from(refusal.code.exit())
+    ExitCode::from(told.code.exit())
 }
 
 /// The parser's text, which quotes words of the command line, unless one of them is a secret.
