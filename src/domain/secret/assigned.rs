@@ -82,33 +82,29 @@ const NAMES: [(&str, Class); 47] = [
 ];
 
 /// Parts of names whose values everybody may see.
-const OPEN: [&str; 26] = [
+const OPEN: [&str; 22] = [
     "public",
     "publishable",
-    "next",
-    "page",
+    "nexttoken",
+    "pagetoken",
     "continuation",
     "cursor",
-    "sync",
+    "synctoken",
     "csrf",
     "xsrf",
     "idempot",
-    "cache",
+    "cachekey",
     "hash",
     "digest",
     "fingerprint",
     "checksum",
     "sitekey",
     "recaptcha",
-    "example",
     "sha1",
     "sha256",
     "md5",
     "compass",
     "bypass",
-    "nonce",
-    "resume",
-    "task",
 ];
 
 /// Providers whose keys are plain UUIDs or hexadecimal digits, so that the name alone tells.

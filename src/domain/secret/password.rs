@@ -1,6 +1,6 @@
 //! What a person's or a machine's password looks like, and what only stands for one.
 
-use super::random::{is_dense, is_placeholder};
+use super::random::{is_dense, is_placeholder, is_well_mixed};
 use super::shape::is_uuid;
 
 /// What databases, queues and boards start with, and what tutorials type.
@@ -101,7 +101,8 @@ const SIGNS: &[u8] = b"!@#$%^&*+=?~|,;";
 /// True for what a generator or a careful person made: chance, or letters, digits and signs of which three are there.
 pub(super) fn is_made_up(word: &str) -> bool {
     let has = |such: fn(&u8) -> bool| word.bytes().any(|byte| such(&byte));
-    let is_mixed = has(|byte| SIGNS.contains(byte)) && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let has_sign = has(|byte| SIGNS.contains(byte)) && has(u8::is_ascii_alphabetic);
+    let is_mixed = has_sign && (has(u8::is_ascii_digit) || (word.len() >= 12 && is_well_mixed(word.as_bytes())));
     let is_password = (word.len() >= 10 && is_mixed) || (word.len() >= 10 && is_dense(word.as_bytes()));
     let graphic = word.bytes().all(|byte| byte.is_ascii_graphic());
     graphic && is_password && !is_stand_in(word) && !is_uuid(word.as_bytes())

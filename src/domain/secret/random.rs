@@ -134,6 +134,8 @@ pub(super) fn is_dense(value: &[u8]) -> bool {
         (count(u8::is_ascii_digit), count(u8::is_ascii_lowercase), count(u8::is_ascii_uppercase));
     let is_mixed = small > 0 && capital > 0;
     let (fewest, share) = match value.len() {
+        // Small words and numbers joined by hyphens are names: `clr-primary-500-a11y`.
+        _ if !is_mixed && count(|byte| matches!(byte, b'-' | b'_' | b'.')) >= 2 => (3, 40),
         _ if !is_mixed => (3, 20),
         // Chance may leave digits out of a long value; no row of names changes that often.
         LONG.. if digits < 2 => (0, 50),
@@ -145,6 +147,11 @@ pub(super) fn is_dense(value: &[u8]) -> bool {
         && changes(value) * 100 >= letters(value) * share
         && (entropy(value) >= least || (value.len() >= 32 && entropy(value) >= 3.0))
         && !is_placeholder(value)
+}
+
+/// True for small letters and capitals in turns that no row of names has.
+pub(super) fn is_well_mixed(value: &[u8]) -> bool {
+    changes(value) * 100 >= letters(value) * 40
 }
 
 /// Letters and digits.
