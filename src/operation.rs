@@ -390,7 +390,8 @@ struct Repetition {
 }
 
 impl Repetition {
-    fn of(effect: Effect, connection: &Connection, observed: &Observed, checked: &Map<String, Value>) -> Self {
+    fn of(entry: &Entry, connection: &Connection, observed: &Observed, checked: &Map<String, Value>) -> Self {
+        let effect = entry.effect;
         if effect == Effect::Reads {
             return Self::default();
         }
@@ -401,7 +402,7 @@ impl Repetition {
         let has_key = matches!(effect, Effect::Adds | Effect::Changes);
         Self {
             idempotency_key: named.or_else(|| connection.key.clone().filter(|_| has_key)),
-            fingerprint: arguments::fingerprint(checked, session),
+            fingerprint: arguments::fingerprint(&entry.schema, checked, session),
         }
     }
 }
@@ -417,7 +418,7 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
     // Secrets come first: no later refusal may quote one.
     let arguments = secret::refuse_own(&arguments)
         .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
-    let repetition = arguments.as_ref().map(|checked| Repetition::of(entry.effect, connection, observed, checked));
+    let repetition = arguments.as_ref().map(|checked| Repetition::of(entry, connection, observed, checked));
     Prepared { repetition: repetition.unwrap_or_default(), write_context, arguments }
 }
 

@@ -14,6 +14,7 @@ pub mod search;
 pub mod task;
 pub mod token;
 pub mod transfer;
+pub mod verification;
 pub mod verify;
 pub mod version;
 pub mod watch;
