@@ -114,7 +114,9 @@ fn nothing_that_a_repository_names_is_run_and_nothing_in_it_is_written() {
     let trap = Trap::new(&under);
     // What is missing would be fetched from where the repository says.
     let missing = "0123456789abcdef0123456789abcdef01234567";
+    fs::write(trap.repository.folder.join(".git/refs/heads/missing"), format!("{missing}\n")).expect("written");
     for said in [
+        receipt("missing", &trap.repository.base, &trap.repository.result),
         receipt("feat/x", &trap.repository.base, &trap.repository.result),
         receipt("status", missing, missing),
         receipt("-x", &missing[..8], "--upload-pack=x"),
@@ -132,7 +134,7 @@ fn nothing_that_a_repository_names_is_run_and_nothing_in_it_is_written() {
         let _ = command(&trap.repository.folder, words).env("GIT_ALLOW_PROTOCOL", "ext").output();
     }
     let sprung = trap.marks();
-    for name in ["clean", "external", "fsmonitor", "process"] {
+    for name in ["clean", "external", "fsmonitor", "mark-ext", "process"] {
         assert!(sprung.iter().any(|mark| mark == name), "{name} is no trap: {sprung:?}");
     }
 }
