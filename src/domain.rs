@@ -7,6 +7,7 @@ pub mod memory;
 pub mod message;
 pub mod project;
 pub mod receipt;
+pub mod redaction;
 pub mod secret;
 pub mod session;
 pub mod takeover;

@@ -72,6 +72,8 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const IN_PROJECT: bool = true;
     /// True if clients that load tools late should load this one at once.
     const ALWAYS_LOAD: bool = false;
+    /// The argument that may be a secret: one that is to be removed has to be named.
+    const MAY_HOLD_SECRET: Option<&'static str> = None;
     /// What is wrong between arguments that are each right, told together with what is wrong in them.
     fn problems(_given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
         Vec::new()
@@ -100,6 +102,8 @@ pub struct Entry {
     pub in_project: bool,
     /// True if clients that load tools late should load this one at once.
     pub always_load: bool,
+    /// The argument that may be a secret.
+    pub may_hold_secret: Option<&'static str>,
     /// The full schema: the source of flags, help, reference and checks.
     pub schema: Map<String, Value>,
     problems: Problems,
@@ -117,6 +121,7 @@ impl Entry {
             audience: T::AUDIENCE,
             in_project: T::IN_PROJECT,
             always_load: T::ALWAYS_LOAD,
+            may_hold_secret: T::MAY_HOLD_SECRET,
             schema: schema::full::<T>(),
             problems: T::problems,
             run: |arguments, context| {
@@ -416,7 +421,7 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
     };
     let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
     // Secrets come first: no later refusal may quote one.
-    let arguments = secret::refuse_own(&arguments)
+    let arguments = secret::refuse_own(&arguments, entry.may_hold_secret)
         .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
     let repetition = arguments.as_ref().map(|checked| Repetition::of(entry, connection, observed, checked));
     Prepared { repetition: repetition.unwrap_or_default(), write_context, arguments }

@@ -10,6 +10,7 @@ pub mod message;
 pub(crate) mod page;
 pub mod project;
 pub mod receipt;
+pub mod redact;
 pub mod resume;
 pub mod task;
 pub mod token;
@@ -44,6 +45,7 @@ static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<project::ProjectPurge>(),
         Entry::of::<project::ProfileShow>(),
         Entry::of::<project::ProfileRotate>(),
+        Entry::of::<redact::Redact>(),
         Entry::of::<token::TokenCreate>(),
         Entry::of::<token::TokenList>(),
         Entry::of::<token::TokenRevoke>(),

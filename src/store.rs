@@ -2,7 +2,9 @@
 //! written once for every database.
 
 pub mod backend;
+pub mod backups;
 pub mod cell;
+pub mod copies;
 pub mod file;
 pub mod idempotency;
 pub mod list;
@@ -10,6 +12,7 @@ pub mod memory;
 pub mod message;
 pub mod migration;
 pub mod project;
+pub mod redaction;
 pub mod search;
 pub mod task;
 pub mod token;

@@ -26,14 +26,16 @@ pub const TOKEN_PREFIX: &str = "hya_";
 /// The length of a pin in characters.
 pub const PIN_LENGTH: usize = 16;
 
-/// Refuses arguments that hold one of `HeyAira`'s own secrets anywhere but in `write_context`, names included.
-pub fn refuse_own(arguments: &Value) -> Result<()> {
+/// Refuses arguments that hold one of `HeyAira`'s own secrets anywhere but in `write_context` and the argument that may
+/// be one, names included.
+pub fn refuse_own(arguments: &Value, may_be_one: Option<&str>) -> Result<()> {
     let Some(fields) = arguments.as_object() else {
         return refuse_in("the arguments", arguments);
     };
     for (name, value) in fields {
         refuse_text("a name of an argument", name)?;
-        if name != "write_context" || !value.is_string() {
+        let may_be = name == "write_context" || may_be_one == Some(name);
+        if !may_be || !value.is_string() {
             refuse_in(name, value)?;
         }
     }

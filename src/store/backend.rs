@@ -197,6 +197,11 @@ impl Store {
         }
     }
 
+    /// Runs `work` on a file that is a copy of a database, which is not changed, and may be of another schema. It blocks.
+    pub fn look_into<T>(copy: &Path, work: impl Work<T>) -> Result<T> {
+        sqlite::look_into(copy, work)
+    }
+
     /// Waits until all transactions have ended that may not see what was committed before this call.
     pub async fn outlast(&self, deadline: Instant) -> Result<()> {
         match &self.backend {

@@ -191,6 +191,7 @@ pub async fn purge(transaction: &mut Transaction, project_id: i64) -> Result<i64
     for sql in statements {
         transaction.execute(sql, &[project_id.into()]).await?;
     }
+    crate::store::search::forget_removed(transaction);
     transaction.compact_after_commit();
     Ok(tasks)
 }

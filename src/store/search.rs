@@ -168,6 +168,15 @@ pub async fn forget_project(transaction: &mut Transaction, project_id: i64) -> R
     Ok(())
 }
 
+/// Has the index not keep words that were taken out of it, from the commit on.
+pub fn forget_removed(transaction: &mut Transaction) {
+    if transaction.dialect() == Dialect::Sqlite {
+        for sql in sqlite::FORGET_REMOVED {
+            transaction.execute_at_commit(sql, Vec::new());
+        }
+    }
+}
+
 /// How many tasks and memories there are whose words are not in the index, or the other way round.
 pub async fn missing(transaction: &mut Transaction) -> Result<i64> {
     let sql = "select abs((select count(*) from task) - (select count(*) from task_words)) \

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod maintain;
 pub mod mcp;
 pub mod receipt;
+pub mod redact;
 pub mod serve;
 pub mod setup;
 pub mod start;

@@ -31,6 +31,7 @@ mod program;
 mod project;
 mod races;
 mod receipt;
+mod redaction;
 mod replaced;
 mod resume;
 mod retry;

@@ -73,6 +73,7 @@ pub enum ObstacleKind {
 }
 
 /// The repository as a whole.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and a field of the answer")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Repository {

@@ -417,6 +417,12 @@ pub(super) fn look(path: &Path) -> Result<Found> {
     }
 }
 
+/// Runs `work` on a file that is a copy of a database, without a change to it or beside it.
+pub(super) fn look_into<T>(copy: &Path, work: impl Work<T>) -> Result<T> {
+    let connection = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    read_in(&mut Transaction::new(connection.map_err(|error| failed(&error))?), work)
+}
+
 fn connect(path: &Path, create: bool) -> Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if create {

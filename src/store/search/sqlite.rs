@@ -14,6 +14,12 @@ pub(super) const INDEX_TASK: &str = "insert or replace into task_words (rowid, w
 /// The same for a memory.
 pub(super) const INDEX_MEMORY: &str = "insert or replace into memory_words (rowid, words) values (?1, ?2)";
 
+/// What was removed stays in older segments of the index, only marked as gone, until all are merged into one.
+pub(super) const FORGET_REMOVED: [&str; 2] = [
+    "insert into task_words (task_words) values ('optimize')",
+    "insert into memory_words (memory_words) values ('optimize')",
+];
+
 /// A word as the index holds it. The project is part of it, so that a search costs nothing in other projects.
 fn indexed(project_id: i64, word: &str) -> String {
     format!("{project_id}p{word}")

@@ -69,8 +69,8 @@ impl Table {
 
     /// The column whose values the database makes.
     pub(super) fn made_key(&self) -> Option<&'static str> {
-        let is_made = ["project", "token", "task", "verification", "memory", "message"].contains(&self.name);
-        self.key.first().copied().filter(|_| is_made)
+        let made = ["project", "token", "task", "verification", "memory", "message", "backup"];
+        self.key.first().copied().filter(|_| made.contains(&self.name))
     }
 
     /// The key of one of its rows.
@@ -134,6 +134,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "project_id, caller, operation, idempotency_key",
             "project_id, caller, operation, idempotency_key, fingerprint, answer, expires_at",
         ),
+        Table::of("backup", "backup_key", "backup_key, file, made_at, made_by"),
     ];
     // What makes a task or a memory comes first, in its own order, so that it can be read out of the row.
     for table in &mut tables {

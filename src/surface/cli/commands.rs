@@ -7,12 +7,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
-use crate::surface::cli::{Session, connections, doctor, flags, maintain, mcp, receipt, serve, setup, start, transfer};
+use crate::surface::cli::{
+    Session, connections, doctor, flags, maintain, mcp, receipt, redact, serve, setup, start, transfer,
+};
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 13] = [
+const BY_HAND: [(&str, Run); 14] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -25,6 +27,7 @@ const BY_HAND: [(&str, Run); 13] = [
     ("backup", maintain::backup),
     ("restore", maintain::restore),
     ("move", transfer::run),
+    ("redact", redact::run),
     ("completions", maintain::completions),
 ];
 
@@ -157,6 +160,7 @@ fn made_by_hand() -> Vec<Command> {
                 "Stay the instance that it was, so that profiles go on; else it becomes another one, and old ones are refused",
             )),
         transfer::command(),
+        redact::command(),
         Command::new("completions")
             .about("Print the completions of a shell")
             .arg(text("shell").help("bash, zsh, fish, elvish or powershell")),

@@ -18,8 +18,8 @@ use process::Ended;
 const OLDEST: [u32; 2] = [2, 31];
 /// How much an answer may have where all of it is kept.
 const KEPT: usize = 1024 * 1024;
-/// How long one question may take.
-const QUESTION: Duration = Duration::from_secs(20);
+/// Which part of the whole time one question may take, so that others get an answer beside a slow one.
+const QUESTION: u32 = 3;
 
 /// What git takes over from a person's environment: where its programs and the person's own settings are.
 const TAKEN: [&str; 10] = [
@@ -98,6 +98,8 @@ pub struct Git {
     /// Settings over those of the repository.
     set: Vec<(String, String)>,
     until: Instant,
+    /// How long one question may take.
+    question: Duration,
 }
 
 impl Git {
@@ -110,7 +112,8 @@ impl Git {
         let program = program.ok_or(Failure::Absent)?;
         let path = std::env::join_paths(folders).unwrap_or_default();
         let set = SET.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let git = Self { program, path, folder: folder.to_owned(), set, until };
+        let question = until.saturating_duration_since(Instant::now()) / QUESTION;
+        let git = Self { program, path, folder: folder.to_owned(), set, until, question };
         let said = git.ask(&["version"])?;
         let version = said.out.trim().trim_start_matches("git version ").to_owned();
         let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
@@ -163,7 +166,7 @@ impl Git {
 
     fn run(&self, words: &[&str], input: &str, take: &mut dyn FnMut(&[u8]) -> bool) -> Result<Ended, Failure> {
         let what = format!("git {}", words.first().copied().unwrap_or_default());
-        let until = self.until.min(Instant::now() + QUESTION);
+        let until = self.until.min(Instant::now() + self.question);
         let ended = process::run(self.command(words), input, until, take);
         let ended = ended.map_err(|error| match error.kind() {
             std::io::ErrorKind::TimedOut => Failure::Late(what.clone()),

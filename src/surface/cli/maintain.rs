@@ -1,6 +1,6 @@
 //! Looking after a database: `verify`, `backup`, `restore`, `completions`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ArgMatches;
@@ -8,11 +8,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::domain::project::Instance;
+use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::store::backend::{Transaction, work};
+use crate::store::backups::{self, Backup};
 use crate::store::{project, verify as check};
-use crate::surface::cli::{Session, answer, commands, wait};
+use crate::surface::cli::{Session, answer, caller, commands, now, redact, wait};
 
 /// `heyaira verify`: the database's own check, then ours. Reads only.
 pub fn verify(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
@@ -68,6 +70,7 @@ pub fn backup(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let file = file.ok_or_else(|| Refusal::argument("the new file is missing: heyaira backup FILE"))?;
     let service = session.config.open(false)?;
     service.store.back_up(&file)?;
+    redact::remember(&service.store, &file, caller())?;
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     answer::print(&json!({"file": file.display().to_string(), "bytes": bytes}), session.json)
 }
@@ -85,7 +88,15 @@ pub fn restore(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         wait(service.store.read(deadline, work(|transaction| Box::pin(project::replaceable_instance(transaction)))))?;
     let minted = (!matches.get_flag("same-instance"))
         .then(|| (service.ids.uuid(), project::new_pin_key(service.ids.uuid(), service.ids.uuid())));
-    let prepare = work(move |transaction| Box::pin(become_instance(transaction, present, minted.clone())));
+    // What is put in place knows nothing of the backups that were made since, itself among them.
+    let known = known_backups(&service, &file)?;
+    let prepare = work(move |transaction| {
+        let (minted, known) = (minted.clone(), known.clone());
+        Box::pin(async move {
+            let instance = become_instance(transaction, present, minted).await?;
+            backups::add_missing(transaction, &known, &caller()).await.map(|()| instance)
+        })
+    });
     let (instance, before) = service.store.restore(&file, prepare)?;
     let told = json!({
         "restored": file.display().to_string(),
@@ -93,6 +104,18 @@ pub fn restore(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         "kept": before.display().to_string(),
     });
     answer::print(&told, session.json)
+}
+
+/// The backups that this database knows of, and the one that takes its place.
+fn known_backups(service: &Service, file: &Path) -> Result<Vec<Backup>> {
+    let deadline = std::time::Instant::now() + service.deadline;
+    let mut known = wait(service.store.read(deadline, work(|transaction| Box::pin(backups::all(transaction)))))?;
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned()).display().to_string();
+    let made = file.metadata().and_then(|metadata| metadata.modified()).ok();
+    let made = made.and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
+    let made = made.and_then(|made| i64::try_from(made.as_micros()).ok()).map_or_else(now, Timestamp);
+    known.push(Backup { file: path, made });
+    Ok(known)
 }
 
 /// Refuses a backup of another instance than the `present` one; makes it a new one if one was `minted`.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::error::{Refusal, Result};
-use crate::store::backend::failure::unavailable;
+use crate::store::backend::failure::{failed, unavailable};
 use crate::store::backend::sqlite::queue::{Queue, Tell};
 use crate::store::backend::sqlite::{PutOff, Transaction, batch, close_beside_log, rescue, step};
 use crate::store::file::Opened;
@@ -132,7 +132,7 @@ fn write_group(queue: &Queue, transaction: &mut Transaction, files: &Files, comm
             tracing::error!(
                 reason = refusal.message,
                 "the removal is done, but the file could not be written anew: what was removed can still be read in its \
-                 free space until that is done; free as much disk as the database takes, then purge once more"
+                 free space until that is done; free as much disk as the database takes, then purge or redact once more"
             );
             transaction.compact_in(COMPACTING_AGAIN);
         }
@@ -182,8 +182,19 @@ fn run_waiting(queue: &Queue, transaction: &mut Transaction) -> Group {
 /// Writes the file anew; by way of a temporary file, as the whole database need not fit into memory.
 fn compact(transaction: &Transaction) -> Result<()> {
     batch(transaction, "pragma temp_store = file")?;
-    let compacted = batch(transaction, "vacuum; pragma wal_checkpoint(truncate)");
+    let compacted = batch(transaction, "vacuum").and_then(|()| empty_log(transaction));
     keep_in_memory(transaction).and(compacted)
+}
+
+/// Moves the log into the file, and leaves nothing in it.
+fn empty_log(transaction: &Transaction) -> Result<()> {
+    let sql = "pragma wal_checkpoint(truncate)";
+    let busy =
+        transaction.connection.query_row(sql, [], |row| row.get::<_, bool>(0)).map_err(|error| failed(&error))?;
+    if busy {
+        return Err(unavailable("somebody is reading an older state of the database".to_owned()));
+    }
+    Ok(())
 }
 
 /// Has the pages that a savepoint changes kept in memory. A group of writes has one for each, and what they hold would
