@@ -50,9 +50,9 @@ fn everything_at_once() {
             ground.update(&task_id, json!({"work_receipt": {"session_ref": session(script)}, *name: text}));
             texts.insert((*name).to_owned(), json!(text));
         }
+        contradict(ground, script, &task_id);
         let version = ground.update(&task_id, json!({"owner": label(script)}))["version"].clone();
         messages(ground, script, &task_id, 7);
-        contradict(ground, script, &task_id);
         assert_default_answers(ground, &task_id);
         let taken =
             json!({"task_id": task_id, "expected_version": version, "session_ref": label(script), "force": true});

@@ -56,7 +56,9 @@ impl Trap {
         trap.repository.git(&["commit", "--quiet", "--message", "attributes"]);
         let config = trap.repository.folder.join(".git/config");
         let mut text = fs::read_to_string(&config).expect("a configuration");
-        text.push_str("[include]\n\tpath = ../../more\n[remote \"origin\"]\n\turl = \"ext::touch MARK-ext\"\n\tpromisor = true\n");
+        text.push_str(
+            "[include]\n\tpath = ../../more\n[remote \"origin\"]\n\turl = \"ext::touch MARK-ext\"\n\tpromisor = true\n",
+        );
         text.push_str(
             "[extensions]\n\tpartialClone = origin\n[log]\n\tshowSignature = true\n[core]\n\thooksPath = ../hooks\n",
         );
