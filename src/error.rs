@@ -128,12 +128,14 @@ pub struct Refusal {
     pub next: String,
     /// Values that a program may want apart from the text.
     pub details: Box<Map<String, Value>>,
+    /// What the message goes on with for the owner alone: where databases are.
+    pub owner: Option<Box<str>>,
 }
 
 impl Refusal {
     /// A refusal without details, but that whoever may try again is told when: a minute, where nobody knows better.
     pub fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
-        let refusal = Self { code, message: message.into(), next: next.into(), details: Box::default() };
+        let refusal = Self { code, message: message.into(), next: next.into(), details: Box::default(), owner: None };
         match code {
             Code::Unavailable | Code::RateLimited => refusal.with("retry_after_seconds", 60),
             _ => refusal,
@@ -144,6 +146,23 @@ impl Refusal {
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same refusal, whose message goes on so for a person at the command line, and in the log: an agent and whoever
+    /// calls over the network are not told where a database is.
+    #[must_use]
+    pub fn to_owner(mut self, rest: impl Into<Box<str>>) -> Self {
+        self.owner = Some(rest.into());
+        self
+    }
+
+    /// The refusal as it is told to the owner.
+    #[must_use]
+    pub fn of_owner(mut self) -> Self {
+        if let Some(rest) = self.owner.take() {
+            self.message.push_str(&rest);
+        }
         self
     }
 

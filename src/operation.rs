@@ -4,6 +4,7 @@
 pub mod arguments;
 pub mod schema;
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
 use crate::domain::token::{Role, Secret};
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Store, Transaction, Work, work};
+use crate::store::backend::{Ahead, Store, Transaction, Work, work};
 use crate::store::token::{self, Credential};
 use crate::store::{idempotency, project, task};
 
@@ -79,12 +80,27 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
         Vec::new()
     }
 
+    /// What it asks first, as far as its arguments tell: a hint, so that this is asked together with who may ask it. Nobody
+    /// looks at the answers before that is known.
+    fn asks_first(_given: &Map<String, Value>, _place: &Place) -> Ahead {
+        Ahead::default()
+    }
+
     /// Does it, inside the context's transaction; answers JSON.
     fn run(self, context: &mut Context<'_>) -> impl Future<Output = Result<Value>> + Send;
 }
 
 type Problems = fn(&Map<String, Value>, &Observed) -> Vec<String>;
+type AsksFirst = fn(&Map<String, Value>, &Place) -> Ahead;
 type Run = for<'a, 'b> fn(Value, &'a mut Context<'b>) -> BoxFuture<'a, Result<Value>>;
+
+/// Where and when a call is made, as far as that is known before anything was asked.
+pub struct Place {
+    /// The project's number when it was last seen; whoever is asked for another one asks again.
+    pub project_id: i64,
+    /// The time of the call.
+    pub now: Timestamp,
+}
 
 /// An operation with its type erased, as the surfaces see it.
 pub struct Entry {
@@ -107,6 +123,7 @@ pub struct Entry {
     /// The full schema: the source of flags, help, reference and checks.
     pub schema: Map<String, Value>,
     problems: Problems,
+    asks_first: AsksFirst,
     run: Run,
 }
 
@@ -124,6 +141,7 @@ impl Entry {
             may_hold_secret: T::MAY_HOLD_SECRET,
             schema: schema::full::<T>(),
             problems: T::problems,
+            asks_first: T::asks_first,
             run: |arguments, context| {
                 Box::pin(async move {
                     let operation: T = serde_json::from_value(arguments).map_err(|error| Refusal::internal(&error))?;
@@ -237,6 +255,8 @@ pub struct Connection {
     pub key: Option<String>,
     last_write: Mutex<Option<Remembered>>,
     named_session: Mutex<Option<String>>,
+    /// The number that the project had when it was last seen, 0 for none: what is asked ahead is asked with it.
+    seen_project: AtomicI64,
 }
 
 impl Connection {
@@ -251,7 +271,13 @@ impl Connection {
             key: None,
             last_write: Mutex::new(None),
             named_session: Mutex::new(None),
+            seen_project: AtomicI64::new(0),
         }
+    }
+
+    /// Remembers which number the project has, as a hint for the next call.
+    pub fn note_project(&self, project_id: i64) {
+        self.seen_project.store(project_id, Ordering::Relaxed);
     }
 
     /// The session that this connection last wrote as, where its client does not tell one.
@@ -439,6 +465,7 @@ async fn execute(
     // What speaks of no project, or names one itself, is not bound to the pinned one.
     let pinned = if entry.in_project { Some(connection.pinned.as_ref().map_err(Clone::clone)?) } else { None };
     let slug = pinned.map(|pinned| pinned.project.as_str());
+    transaction.ask_ahead(&|| asked_ahead(entry, connection, &prepared, now));
     let (instance, project, standing) = project::identity_and_standing(transaction, slug).await?;
     check_place(pinned, &instance, project.as_ref())?;
     check_role(connection, entry)?;
@@ -456,6 +483,9 @@ async fn execute(
         project.check_open(entry.effect == Effect::Administers)?;
     }
     let project_id = project.as_ref().map_or(0, |project| project.project_id);
+    if entry.in_project {
+        connection.note_project(project_id);
+    }
     if let Some(answer) = replay(entry, connection, &prepared.repetition, project_id, transaction, now).await? {
         return Ok(answer);
     }
@@ -464,11 +494,33 @@ async fn execute(
     }
     let mut context = Context { transaction, instance, project, connection, observed, now, ids };
     let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
-    if let Some(key) = &prepared.repetition.idempotency_key {
-        let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
+    if let Some(place) = idempotency_place(entry, connection, &prepared.repetition, project_id) {
         idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now)?;
     }
     Ok(answer)
+}
+
+/// What a call will ask once it is known that it may, if the project is what it was when it was last seen.
+fn asked_ahead(entry: &Entry, connection: &Connection, prepared: &Prepared, now: Timestamp) -> Ahead {
+    let project_id = connection.seen_project.load(Ordering::Relaxed);
+    let Some(arguments) = prepared.arguments.as_ref().ok().filter(|_| entry.in_project && project_id != 0) else {
+        return Ahead::default();
+    };
+    let mut ahead = (entry.asks_first)(arguments, &Place { project_id, now });
+    let place = idempotency_place(entry, connection, &prepared.repetition, project_id);
+    ahead.statements.extend(place.map(|place| idempotency::find(&place, now).statement()));
+    ahead
+}
+
+/// Where the answer is kept of a call with a key.
+fn idempotency_place<'c>(
+    entry: &Entry,
+    connection: &'c Connection,
+    repetition: &'c Repetition,
+    project_id: i64,
+) -> Option<idempotency::Place<'c>> {
+    let key = repetition.idempotency_key.as_deref()?;
+    Some(idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key })
 }
 
 /// The result of an earlier identical call, if this call is its repetition.
@@ -480,9 +532,8 @@ async fn replay(
     transaction: &mut Transaction,
     now: Timestamp,
 ) -> Result<Option<Value>> {
-    let first = if let Some(key) = &repetition.idempotency_key {
-        let place = idempotency::Place { project_id, caller: &connection.caller, operation: entry.name, key };
-        match idempotency::find(transaction, &place, now).await? {
+    let first = if let Some(place) = idempotency_place(entry, connection, repetition, project_id) {
+        match transaction.ask(idempotency::find(&place, now)).await? {
             Some((fingerprint, _)) if fingerprint != repetition.fingerprint => {
                 return Err(Refusal::not_allowed(
                     format!("this idempotency_key was used for another {} with other arguments", entry.name),

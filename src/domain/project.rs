@@ -49,10 +49,11 @@ impl Standing {
         match self {
             Self::Arriving(from) => Err(Refusal::new(
                 Code::Unavailable,
-                format!("this database is being filled by a move from {from} that is not finished"),
+                "this database is being filled by a move that is not finished",
                 "Nothing was read or written. Have the owner run the same heyaira move again, which finishes it, or \
                  heyaira move --abandon.",
-            )),
+            )
+            .to_owner(format!(", from {from}"))),
             Self::Here | Self::Leaving(_) | Self::Moved(_) => Ok(()),
         }
     }
@@ -62,19 +63,19 @@ impl Standing {
         self.check_readable()?;
         let (message, next, to) = match self {
             Self::Leaving(to) => (
-                format!("this database is read-only while it is moved to {to}"),
+                "this database is read-only while it is moved",
                 "Nothing was written; reads go on. Call again once the owner has finished the move, by then there.",
                 to,
             ),
             Self::Moved(to) => (
-                format!("this database is read-only: it was moved to {to}"),
+                "this database is read-only: it was moved",
                 "Nothing was written; reads go on. Have the owner start this server on the database that it was moved \
                  to: --database or HEYAIRA_DATABASE.",
                 to,
             ),
             Self::Here | Self::Arriving(_) => return Ok(()),
         };
-        Err(Refusal::new(Code::Unavailable, message, next).with("moved_to", to.as_str()))
+        Err(Refusal::new(Code::Unavailable, message, next).to_owner(format!(" to {to}")))
     }
 }
 

@@ -10,10 +10,10 @@ use crate::domain::session::{self, Observed};
 use crate::domain::task::{Task, pointer_problem, short_id};
 use crate::domain::text::{head, length, quoted};
 use crate::error::{Refusal, Result};
-use crate::operation::{Context, Effect, Operation};
+use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::budget::{Section, characters_that_fit, cost_of, cost_of_text, cut, fair_shares, rows_that_fit};
 use crate::operations::task::{actor, load};
-use crate::store::backend::Question;
+use crate::store::backend::{Question, Statement};
 use crate::store::message::{self, Message};
 use crate::store::task;
 
@@ -215,6 +215,11 @@ pub(crate) fn waiting(context: &Context<'_>, task_id: Uuid) -> Result<Question<W
     let project_id = context.project()?.project_id;
     let found = message::waiting(project_id, task_id, context.now, COUNTED);
     Ok(found.then(|found| Waiting { found, with_task: false }))
+}
+
+/// What [`waiting`] asks.
+pub(crate) fn waiting_ahead(task_id: Uuid, place: &Place) -> Statement {
+    message::waiting(place.project_id, task_id, place.now, COUNTED).statement()
 }
 
 /// The messages that wait on the tasks of a session, or of the whole project.

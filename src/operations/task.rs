@@ -8,20 +8,33 @@ pub mod list;
 pub mod takeover;
 pub mod update;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Task};
 use crate::error::{Refusal, Result};
-use crate::operation::Context;
+use crate::operation::{Context, Place};
+use crate::store::backend::{Ahead, Question};
 use crate::store::version::{Author, Version};
 use crate::store::{self};
 
 /// The task of an id or prefix.
 pub(crate) async fn load(context: &mut Context<'_>, reference: &str) -> Result<Task> {
     let project_id = context.project()?.project_id;
-    store::task::find(context.transaction, project_id, reference).await
+    context.transaction.ask(store::task::find(project_id, reference)).await
+}
+
+/// What [`load`] asks for the task that a call's argument names.
+pub(crate) fn load_ahead(given: &Map<String, Value>, place: &Place) -> Ahead {
+    let reference = given.get("task_id").and_then(Value::as_str);
+    let question = reference.map(|reference| store::task::find(place.project_id, reference));
+    Ahead { statements: question.map(Question::statement).into_iter().collect(), is_all: false }
+}
+
+/// The id of the task that a call's argument names, if it is a whole one.
+pub(crate) fn whole_id(given: &Map<String, Value>) -> Option<Uuid> {
+    Uuid::try_parse(given.get("task_id")?.as_str()?).ok()
 }
 
 /// The ids of other tasks that an argument names.
@@ -29,7 +42,7 @@ pub(crate) async fn resolve_all(context: &mut Context<'_>, references: &[String]
     let project_id = context.project()?.project_id;
     let mut ids = Vec::with_capacity(references.len());
     for reference in references {
-        let id = store::task::find(context.transaction, project_id, reference).await?.task_id;
+        let id = context.transaction.ask(store::task::find(project_id, reference)).await?.task_id;
         if !ids.contains(&id) {
             ids.push(id);
         }

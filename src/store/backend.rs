@@ -53,6 +53,15 @@ pub trait Driver: Send {
     /// All rows of each of these, which are asked at once.
     fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>>;
 
+    /// Has these asked together with what is asked next, because they will probably be asked soon: then they are answered
+    /// without another way to the server and back. Only a hint: an answer is of use to whoever asks exactly that before
+    /// anything else is sent, and where no question costs a way, `ahead` is not even called.
+    fn ask_ahead(&mut self, ahead: &dyn Fn() -> Ahead);
+
+    /// What is asked next is the last: a read ends with it, without a way of its own. A hint as well: where more is asked,
+    /// the read is run again from its start, as a write is that met another one.
+    fn end_with_next(&mut self);
+
     /// Runs a statement that returns no rows; answers how many rows it changed.
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>>;
 
@@ -83,7 +92,7 @@ pub trait Driver: Send {
 }
 
 /// A statement with its values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// Its text.
     pub sql: Cow<'static, str>,
@@ -98,6 +107,15 @@ impl Statement {
     }
 }
 
+/// What will probably be asked soon.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    /// The questions.
+    pub statements: Vec<Statement>,
+    /// True if nothing else will be asked: see [`Driver::end_with_next`].
+    pub is_all: bool,
+}
+
 /// A query, and how its answer is read.
 pub struct Question<T> {
     statement: Statement,
@@ -108,6 +126,11 @@ impl<T: 'static> Question<T> {
     /// What is asked, and what its rows say.
     pub fn new(statement: Statement, read: impl FnOnce(Vec<Row>) -> Result<T> + Send + 'static) -> Self {
         Self { statement, read: Box::new(read) }
+    }
+
+    /// What is asked.
+    pub fn statement(self) -> Statement {
+        self.statement
     }
 
     /// The same, with something made of its answer.
@@ -134,6 +157,11 @@ impl dyn Driver {
     /// The first row of a query, if there is one.
     pub fn row<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Option<Row>>> {
         self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()
+    }
+
+    /// The first number of a query's first row, as a count has it; 0 if there is no row.
+    pub async fn integer(&mut self, sql: &str, values: &[Cell]) -> Result<i64> {
+        self.row(sql, values).await?.map_or(Ok(0), |row| row.integer(0))
     }
 }
 

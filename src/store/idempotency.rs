@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
-use crate::store::backend::{Statement, Transaction};
+use crate::store::backend::{Question, Statement, Transaction};
+use crate::store::cell::Row;
 
 /// For how many hours a key is kept: 30 days.
 const KEPT_HOURS: i64 = 30 * 24;
@@ -22,20 +23,17 @@ pub struct Place<'p> {
 }
 
 /// The digest of the arguments and the answer of the call that used this key, if one did.
-pub async fn find(
-    transaction: &mut Transaction,
-    place: &Place<'_>,
-    now: Timestamp,
-) -> Result<Option<([u8; 32], Value)>> {
+pub fn find(place: &Place<'_>, now: Timestamp) -> Question<Option<([u8; 32], Value)>> {
     let sql = "select fingerprint, answer from idempotency \
         where project_id = ?1 and caller = ?2 and operation = ?3 and idempotency_key = ?4 and expires_at > ?5";
     let values = [place.project_id.into(), place.caller.into(), place.operation.into(), place.key.into(), now.0.into()];
-    let Some(row) = transaction.row(sql, &values).await? else {
-        return Ok(None);
-    };
+    Question::new(Statement::new(sql, values), |rows| rows.first().map(kept).transpose())
+}
+
+fn kept(row: &Row) -> Result<([u8; 32], Value)> {
     let fingerprint = row.bytes(0)?.try_into().map_err(|error| Refusal::internal(&error))?;
     let answer = serde_json::from_str(row.str(1)?).map_err(|error| Refusal::internal(&error))?;
-    Ok(Some((fingerprint, answer)))
+    Ok((fingerprint, answer))
 }
 
 /// Keeps an answer, and forgets expired ones.

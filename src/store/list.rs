@@ -164,8 +164,7 @@ impl Ways {
 /// How many tasks have a tag, counted no further than `TOTAL_EXACT` + 1.
 async fn tagged(transaction: &mut Transaction, project_id: i64, tag: &str) -> Result<i64> {
     let sql = "select count(*) from (select 1 from task_tag where project_id = ?1 and tag = ?2 limit ?3) found";
-    let row = transaction.row(sql, &[project_id.into(), tag.into(), (TOTAL_EXACT + 1).into()]).await?;
-    row.map_or(Ok(0), |row| row.integer(0))
+    transaction.integer(sql, &[project_id.into(), tag.into(), (TOTAL_EXACT + 1).into()]).await
 }
 
 #[derive(Clone)]
@@ -234,8 +233,7 @@ impl Statement {
         let place = self.place(TOTAL_EXACT + 1);
         let conditions = self.conditions.join(" and ");
         let sql = format!("select count(*) from (select 1 from {from} where {conditions} limit ?{place}) found");
-        let row = transaction.row(&sql, &self.values).await?;
-        row.map_or(Ok(0), |row| row.integer(0))
+        transaction.integer(&sql, &self.values).await
     }
 
     fn flags(&mut self, filter: &Filter) {

@@ -53,8 +53,7 @@ pub async fn found(transaction: &mut Transaction) -> Result<i64> {
         Dialect::Sqlite => "select count(*) from sqlite_master where type = 'table' and name = 'migration'",
         Dialect::Postgres => "select count(*) from pg_catalog.pg_class where oid = to_regclass('migration')",
     };
-    let row = transaction.row(known, &[]).await?;
-    if row.map_or(Ok(0), |row| row.integer(0))? == 0 {
+    if transaction.integer(known, &[]).await? == 0 {
         return Ok(0);
     }
     if !is_ours(transaction).await? {
@@ -97,8 +96,7 @@ pub enum Found {
 /// What is in the database. Changes nothing, and takes nothing for granted.
 pub async fn look(transaction: &mut Transaction) -> Result<Found> {
     if is_ours(transaction).await? {
-        let row = transaction.row("select coalesce(max(number), 0) from migration", &[]).await?;
-        return row.map_or(Ok(0), |row| row.integer(0)).map(Found::Schema);
+        return transaction.integer("select coalesce(max(number), 0) from migration", &[]).await.map(Found::Schema);
     }
     let tables = match transaction.dialect() {
         Dialect::Sqlite => "select count(*) from sqlite_master",
@@ -107,8 +105,7 @@ pub async fn look(transaction: &mut Transaction) -> Result<Found> {
              and relnamespace = to_regnamespace(cast(current_schema() as text))"
         }
     };
-    let row = transaction.row(tables, &[]).await?;
-    let is_empty = row.map_or(Ok(0), |row| row.integer(0))? == 0;
+    let is_empty = transaction.integer(tables, &[]).await? == 0;
     Ok(if is_empty { Found::Nothing } else { Found::Foreign })
 }
 
@@ -123,8 +120,7 @@ async fn is_ours(transaction: &mut Transaction) -> Result<bool> {
              and attname in ('number', 'digest', 'serves_from')"
         }
     };
-    let row = transaction.row(sql, &[]).await?;
-    Ok(row.map_or(Ok(0), |row| row.integer(0))? == 3)
+    Ok(transaction.integer(sql, &[]).await? == 3)
 }
 
 /// Refuses a database that serves only programs that know a later schema than this one.

@@ -169,8 +169,7 @@ fn by_status(rows: Vec<Row>) -> Result<Vec<(Status, i64)>> {
 
 /// Removes a project and everything in it; answers how many tasks there were.
 pub async fn purge(transaction: &mut Transaction, project_id: i64) -> Result<i64> {
-    let row = transaction.row("select count(*) from task where project_id = ?1", &[project_id.into()]).await?;
-    let tasks = row.map_or(Ok(0), |row| row.integer(0))?;
+    let tasks = transaction.integer("select count(*) from task where project_id = ?1", &[project_id.into()]).await?;
     crate::store::search::forget_project(transaction, project_id).await?;
     let statements = [
         "delete from verification where task_id in (select task_id from task where project_id = ?1)",

@@ -181,8 +181,7 @@ pub fn forget_removed(transaction: &mut Transaction) {
 pub async fn missing(transaction: &mut Transaction) -> Result<i64> {
     let sql = "select abs((select count(*) from task) - (select count(*) from task_words)) \
         + abs((select count(*) from memory) - (select count(*) from memory_words))";
-    let row = transaction.row(sql, &[]).await?;
-    row.map_or(Ok(0), |row| row.integer(0))
+    transaction.integer(sql, &[]).await
 }
 
 /// Takes all words out of the index.

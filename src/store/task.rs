@@ -1,11 +1,13 @@
 //! Tasks as they stand. A change is one compare-and-set statement; its history row comes in the same transaction.
 
+use std::borrow::Cow;
+
 use uuid::Uuid;
 
 use crate::domain::task::{Content, Marks, Status, Task, short_id};
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
-use crate::store::backend::{Statement, Transaction};
+use crate::store::backend::{Question, Statement, Transaction};
 use crate::store::cell::{Cell, Row};
 use crate::store::search;
 use crate::store::version::{self, Version};
@@ -84,12 +86,19 @@ pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| Refusal::internal(&error))
 }
 
-/// The values of a task's columns, in the order of `COLUMNS` after the id.
+/// The values of a task's columns, in the order of `COLUMNS`.
 fn values(task: &Task) -> Result<Vec<Cell>> {
+    let mut cells = state(task);
+    cells.extend(texts(&task.content)?.map(|text| Cell::from(text.as_ref())));
+    Ok(cells)
+}
+
+/// The values of the columns before the texts.
+fn state(task: &Task) -> Vec<Cell> {
     let Task { task_key: _, task_id, version, content, marks, created, updated } = task;
     let time = |moment: Option<Timestamp>| Cell::from(moment.map(|moment| moment.0));
     let text = |text: &Option<String>| Cell::from(text.as_deref());
-    Ok(vec![
+    vec![
         (*task_id).into(),
         (*version).into(),
         content.status.as_str().into(),
@@ -110,6 +119,12 @@ fn values(task: &Task) -> Result<Vec<Cell>> {
         marks.reopened_version.into(),
         time(marks.owner_at),
         marks.written_by.as_str().into(),
+    ]
+}
+
+/// The texts, none of which is ever null.
+fn texts(content: &Content) -> Result<[Cow<'_, str>; 10]> {
+    Ok([
         content.title.as_str().into(),
         content.summary.as_str().into(),
         to_json(&content.tags)?.into(),
@@ -140,15 +155,20 @@ pub async fn current_version(transaction: &mut Transaction, project_id: i64, tas
 /// The one task whose id is or starts with `reference`.
 ///
 /// Errors: `not_found`, and `ambiguous_id` with the candidates.
-pub async fn find(transaction: &mut Transaction, project_id: i64, reference: &str) -> Result<Task> {
+pub fn find(project_id: i64, reference: &str) -> Question<Task> {
     let (low, high) = range_of(reference);
     // The plus keeps the planner from walking the whole project instead of the ids.
     let sql = format!(
         "select {} from task where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4",
         read_columns()
     );
-    let rows = transaction.rows(&sql, &[project_id.into(), low.into(), high.into(), CANDIDATES.into()]).await?;
-    let mut tasks = rows.into_iter().map(task).collect::<Result<Vec<_>>>()?;
+    let reference = reference.to_owned();
+    Question::new(Statement::new(sql, [project_id.into(), low.into(), high.into(), CANDIDATES.into()]), move |rows| {
+        the_one(&reference, rows.into_iter().map(task).collect::<Result<Vec<_>>>()?)
+    })
+}
+
+fn the_one(reference: &str, mut tasks: Vec<Task>) -> Result<Task> {
     match tasks.pop() {
         None => Err(Refusal::not_found(
             format!("no task {} in this project", crate::domain::text::quoted(reference, 60)),
@@ -226,7 +246,7 @@ pub async fn save(
     version: &Version,
 ) -> Result<bool> {
     let addition = version::addition(project_id, after.task_id, version)?;
-    if !transaction.change_and_add(change(before.version, after)?, addition).await? {
+    if !transaction.change_and_add(change(before, after)?, addition).await? {
         return Ok(false);
     }
     let (old, new) = (before.content.status, after.content.status);
@@ -247,23 +267,28 @@ pub async fn save(
     Ok(true)
 }
 
-/// Sets a task at a version to what it is after that.
-fn change(version: i64, after: &Task) -> Result<Statement> {
+/// Sets a task to what it is after a change, if it is at the version before. A text that stays is not sent: a long one
+/// would be packed and written anew.
+fn change(before: &Task, after: &Task) -> Result<Statement> {
     let sql = "update task set version = ?3, status = ?4, is_open = ?5, priority = ?6, updated_at = ?7, owner = ?8, \
         parent = ?9, takeover_version = ?10, takeover_by = ?11, takeover_at = ?12, next_version = ?13, next_by = ?14, \
         receipt_version = ?15, pending_version = ?16, pending_at = ?17, pending_by = ?18, reopened_version = ?19, \
-        owner_at = ?20, written_by = ?21, title = ?22, summary = ?23, tags = ?24, depends_on = ?25, \
-        handoff_next = ?26, handoff_blockers = ?27, description = ?28, completion_criteria = ?29, \
-        required_reviews = ?30, handoff_completed = ?31 \
+        owner_at = ?20, written_by = ?21, title = coalesce(?22, title), summary = coalesce(?23, summary), \
+        tags = coalesce(?24, tags), depends_on = coalesce(?25, depends_on), \
+        handoff_next = coalesce(?26, handoff_next), handoff_blockers = coalesce(?27, handoff_blockers), \
+        description = coalesce(?28, description), completion_criteria = coalesce(?29, completion_criteria), \
+        required_reviews = coalesce(?30, required_reviews), handoff_completed = coalesce(?31, handoff_completed) \
         where task_id = ?1 and version = ?2";
-    let mut columns = values(after)?.into_iter();
+    let mut columns = state(after).into_iter();
     let mut cells: Vec<Cell> = columns.by_ref().take(1).collect();
-    cells.push(version.into());
+    cells.push(before.version.into());
     cells.extend(columns.by_ref().take(2));
     cells.push(after.content.status.is_open().into());
     cells.extend(columns.by_ref().take(1));
     // created_at never changes.
     cells.extend(columns.skip(1));
+    let texts = texts(&after.content)?.into_iter().zip(texts(&before.content)?);
+    cells.extend(texts.map(|(new, old)| if new == old { Cell::Null } else { new.as_ref().into() }));
     Ok(Statement::new(sql, cells))
 }
 

@@ -13,6 +13,8 @@ pub struct Credential {
     pub name: String,
     /// The slug of the one project that it opens; `None` for all.
     pub project: Option<String>,
+    /// That project's number.
+    pub project_id: Option<i64>,
     /// What it may do.
     pub role: Role,
 }
@@ -20,12 +22,15 @@ pub struct Credential {
 /// The credential of the token with that hash; nothing if there is none, or it is revoked or expired at `now`.
 pub async fn find(transaction: &mut Transaction, hash: &[u8], now: Timestamp) -> Result<Option<Credential>> {
     // A token whose project is missing, in a damaged database, must not pass for one of all projects.
-    let sql = "select t.name, p.slug, t.role from token t left join project p on p.project_id = t.project_id \
+    let sql = "select t.name, p.slug, t.role, p.project_id from token t left join project p on p.project_id = t.project_id \
         where t.hash = ?1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?2) \
         and (t.project_id is null or p.project_id is not null)";
     let row = transaction.row(sql, &[hash.into(), now.0.into()]).await?;
-    row.map(|mut row| Ok(Credential { name: row.text(0)?, project: row.maybe_text(1)?, role: role(&row, 2)? }))
-        .transpose()
+    row.map(|mut row| {
+        let project_id = row.maybe_integer(3)?;
+        Ok(Credential { name: row.text(0)?, project: row.maybe_text(1)?, project_id, role: role(&row, 2)? })
+    })
+    .transpose()
 }
 
 const COLUMNS: &str = "t.name, p.slug, t.role, t.created_by, t.created_at, t.expires_at, t.revoked_at \

@@ -107,6 +107,12 @@ pub async fn examine(source: &End, target: Option<&End>, address: &str) -> Resul
     Ok((from.instance, stage))
 }
 
+/// Refuses a source that cannot be made read-only, as a standby: it takes no writes. Changes nothing.
+pub async fn check_leavable(source: &End) -> Result<()> {
+    let tried = work(|transaction| Box::pin(standing::touch(transaction)));
+    source.store.write(deadline(), tried).await
+}
+
 async fn look(source: &End, target: Option<&End>, address: &str) -> Result<(Record, Stage)> {
     let from = record(&source.store).await?.ok_or_else(|| not_set_up(&source.address))?;
     from.standing.check_readable()?;
@@ -169,9 +175,8 @@ pub async fn counts(source: &End) -> Result<Vec<(&'static str, u64)>> {
 }
 
 async fn count(store: &Store, table: &'static Table) -> Result<u64> {
-    let asked = work(move |transaction| Box::pin(async move { transaction.row(&table.count(), &[]).await }));
-    let row = store.read(deadline(), asked).await?;
-    row.map_or(Ok(0), |row| row.integer(0)).map(i64::unsigned_abs)
+    let asked = work(move |transaction| Box::pin(async move { transaction.integer(&table.count(), &[]).await }));
+    store.read(deadline(), asked).await.map(i64::unsigned_abs)
 }
 
 /// Moves everything, or goes on where an earlier run ended. `new` and `run` are fresh ids: of the move, if this is its

@@ -189,8 +189,7 @@ const TABLE_CHECKS: [(&str, &str); 19] = [
 pub async fn table_problems(transaction: &mut Transaction) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for (words, sql) in TABLE_CHECKS {
-        let row = transaction.row(sql, &[]).await?;
-        let count = row.map_or(Ok(0), |row| row.integer(0))?;
+        let count = transaction.integer(sql, &[]).await?;
         if count > 0 {
             problems.push(format!("{count} {words}"));
         }

@@ -47,7 +47,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     };
     match dispatch(&matches) {
         Ok(code) => code,
-        Err(refusal) => answer::refused(&refusal, wants_json),
+        Err(refusal) => answer::refused(refusal, wants_json),
     }
 }
 

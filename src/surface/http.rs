@@ -7,6 +7,7 @@ pub mod body;
 pub mod caller;
 pub mod connection;
 pub mod connections;
+pub mod ending;
 pub mod gate;
 pub mod health;
 pub mod mcp;
@@ -24,12 +25,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::domain::session::Observed;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{self, Connection, Entry, Service};
 use crate::surface::http::body::Room;
+use crate::surface::http::ending::Ending;
 use crate::surface::http::peers::Failures;
 use crate::surface::http::places::Places;
 use crate::surface::mcp::subscriptions::Subscriptions;
@@ -63,6 +64,8 @@ pub struct Limits {
     pub bodies_bytes: usize,
     /// How long a client may read nothing of what it is sent.
     pub stalled: Duration,
+    /// How long requests are still taken once the end has begun; no longer than calls may take to finish.
+    pub draining: Duration,
     /// How long calls in flight may take to finish once the end has begun.
     pub finishing: Duration,
     /// Refused credentials from one address in a minute.
@@ -79,6 +82,7 @@ impl Default for Limits {
             body: Duration::from_secs(30),
             bodies_bytes: 64 * 1024 * 1024,
             stalled: Duration::from_secs(30),
+            draining: Duration::from_secs(5),
             finishing: Duration::from_secs(30),
             failures: 20,
         }
@@ -111,7 +115,7 @@ pub struct Server {
     places: Places,
     failures: Failures,
     room: Room,
-    stopping: CancellationToken,
+    ending: Ending,
 }
 
 impl Server {
@@ -131,7 +135,7 @@ impl Server {
             places: Places::new(&settings, resource),
             failures: Failures::new(settings.limits.failures),
             room: Room::new(&settings.limits, matches!(settings.auth, Auth::Tokens)),
-            stopping: CancellationToken::new(),
+            ending: Ending::default(),
             settings,
         })
     }
@@ -146,9 +150,9 @@ impl Server {
         &self.subscriptions
     }
 
-    /// Cancelled once the end has begun.
-    pub fn stopping(&self) -> &CancellationToken {
-        &self.stopping
+    /// Whether and how far it is ending.
+    pub fn ending(&self) -> &Ending {
+        &self.ending
     }
 
     /// Runs one operation; a panic becomes `internal`.

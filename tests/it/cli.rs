@@ -316,3 +316,20 @@ fn an_answer_that_cannot_be_printed_says_that_the_write_was_done() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("what was asked for was done"), "{output:?}");
     assert_eq!(place.ask(&["task", "list"])["total"], 1);
 }
+
+#[test]
+fn a_profile_whose_resource_is_an_address_says_how_to_connect_over_http() {
+    let place = Place::new();
+    let local = place.bare(&["profile", "ledger", "--json"]).json();
+    assert!(local.get("connect_http").is_none(), "{local}");
+    let named = place.bare(&["project", "set", "ledger", "--resource", "https://tasks.example.org/"]);
+    assert_eq!(named.code, 0, "{named:?}");
+    let told = place.bare(&["profile", "ledger"]);
+    let line = "claude mcp add --transport http heyaira https://tasks.example.org/mcp/ledger --header \
+                \"Authorization: Bearer $(cat TOKEN_FILE)\"";
+    assert!(told.out.contains(line), "{told:?}");
+    assert!(told.out.contains("heyaira token create NAME --project ledger"), "{told:?}");
+    let told = place.bare(&["profile", "ledger", "--json"]).json();
+    assert_eq!(told["url"], "https://tasks.example.org/mcp/ledger", "{told}");
+    assert_eq!(told["connect_http"]["Claude Code"], line, "{told}");
+}

@@ -323,6 +323,11 @@ impl Client<'_> {
         self
     }
 
+    /// Has the connection take that for the number of its project until its next call.
+    pub(crate) fn having_seen(&self, project_id: i64) {
+        self.connection.note_project(project_id);
+    }
+
     /// Asks; `write_context` is filled in from the profile unless given (null leaves it out).
     pub(crate) fn call(&self, name: &str, arguments: Value) -> Result<Value> {
         self.house.block_on(self.asking(name, arguments))

@@ -2,6 +2,7 @@
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 #![expect(clippy::print_stdout, reason = "figures are printed, to be read with --nocapture")]
 
+mod ahead;
 mod arguments;
 mod bridge;
 mod chaos;

@@ -28,7 +28,9 @@ fn opened(house: &House, token: &str, at: &str) -> Option<Credential> {
 const SOON: &str = "2026-11-25T08:30:00Z";
 
 fn credential(name: &str, project: Option<&str>, role: Role) -> Credential {
-    Credential { name: name.to_owned(), project: project.map(str::to_owned), role }
+    // The projects of a house are numbered as they are made, and `ledger` is its first.
+    let project_id = project.map(|slug| if slug == "ledger" { 1 } else { 2 });
+    Credential { name: name.to_owned(), project: project.map(str::to_owned), project_id, role }
 }
 
 fn listed(house: &House, name: &str) -> Value {

@@ -12,12 +12,13 @@ use crate::domain::session::{self, Observed};
 use crate::domain::task::{Content, Task, short_id};
 use crate::domain::verification::{self, Verdict};
 use crate::error::{Refusal, Result};
-use crate::operation::{Context, Effect, Operation};
+use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::budget::{
     self, Part, Section, cost_of, cost_of_fields, cost_of_parts, put_texts, rooms, rows_within,
 };
-use crate::operations::message::{Waiting, waiting};
-use crate::operations::task::load;
+use crate::operations::message::{Waiting, waiting, waiting_ahead};
+use crate::operations::task::{load, load_ahead, whole_id};
+use crate::store::backend::Ahead;
 use crate::store::version::{self, Version};
 
 /// Read one task and its current version. version: an old one. `since_version`: what changed after it. field, offset: the rest of a text that was cut.
@@ -55,6 +56,17 @@ impl Operation for TaskGet {
             problems.push("offset needs field: which text to read on".to_owned());
         }
         problems
+    }
+
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        let mut ahead = load_ahead(given, place);
+        // The task as it stands needs no more than its id.
+        let as_it_stands = !["version", "since_version", "field"].iter().any(|name| given.contains_key(*name));
+        if let Some(id) = whole_id(given).filter(|_| as_it_stands) {
+            ahead.statements.extend([version::receipts(id, NEWEST).statement(), waiting_ahead(id, place)]);
+            ahead.is_all = true;
+        }
+        ahead
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
@@ -133,7 +145,8 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     let content = shown.content();
     let read_on = ReadOn::new(task, *version);
     let mut answer = head(&shown);
-    let found = version::receipts(task.task_id, *version);
+    context.transaction.end_with_next();
+    let found = version::receipts(task.task_id, if past.is_none() { NEWEST } else { *version });
     let (found, messages) = if past.is_none() {
         let waiting = waiting(context, task.task_id)?;
         context.transaction.ask_both(found, waiting).await?
@@ -173,6 +186,8 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     Ok(Value::Object(answer))
 }
 
+/// The newest of all versions, whichever it is.
+const NEWEST: i64 = i64::MAX;
 /// How many fields an answer has at most.
 const FIELDS: usize = 28;
 /// What the names of an answer's parts and its `cut` cost.

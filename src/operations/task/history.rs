@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Refusal, Result};
-use crate::operation::{Audience, Context, Effect, Operation};
+use crate::operation::{Audience, Context, Effect, Operation, Place};
 use crate::operations::task::conflict::check_version;
-use crate::operations::task::{Step, actor, check_circles, load, save};
+use crate::operations::task::{Step, actor, check_circles, load, load_ahead, save};
+use crate::store::backend::Ahead;
 use crate::store::memory::has_result;
 use crate::store::version::{content_at, newest};
 
@@ -30,6 +31,10 @@ impl Operation for TaskHistory {
     const COMMAND: &'static str = "task history";
     const EFFECT: Effect = Effect::Reads;
     const AUDIENCE: Audience = Audience::People;
+
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        load_ahead(given, place)
+    }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let task = load(context, &self.task_id).await?;
@@ -90,6 +95,10 @@ impl Operation for TaskRevert {
     const COMMAND: &'static str = "task revert";
     const EFFECT: Effect = Effect::Changes;
     const AUDIENCE: Audience = Audience::People;
+
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        load_ahead(given, place)
+    }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let before = load(context, &self.task_id).await?;

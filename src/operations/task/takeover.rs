@@ -5,11 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::error::Result;
-use crate::operation::{Context, Effect, Operation};
+use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::budget::{self, cost_of};
 use crate::operations::message::waiting;
 use crate::operations::task::conflict::check_version;
-use crate::operations::task::{Step, actor, load, save};
+use crate::operations::task::{Step, actor, load, load_ahead, save};
+use crate::store::backend::Ahead;
 
 /// Claim a task before you work on it, handed off or new: you become its owner, todo becomes `in_progress`, its texts stay.
 ///
@@ -39,6 +40,10 @@ impl Operation for TaskTakeover {
     const COMMAND: &'static str = "task takeover";
     const EFFECT: Effect = Effect::Changes;
     const ALWAYS_LOAD: bool = true;
+
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        load_ahead(given, place)
+    }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let before = load(context, &self.task_id).await?;

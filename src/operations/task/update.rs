@@ -10,12 +10,13 @@ use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::Result;
-use crate::operation::{Context, Effect, Operation};
+use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::handoff::warnings as handoff_warnings;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
-use crate::operations::task::{Step, actor, check_circles, load, resolve_all, save};
+use crate::operations::task::{Step, actor, check_circles, load, load_ahead, resolve_all, save, whole_id};
 use crate::store;
+use crate::store::backend::Ahead;
 
 /// How many warnings an answer has at most.
 const WARNINGS: usize = 5;
@@ -108,6 +109,17 @@ impl Operation for TaskUpdate {
             problems.push(SESSION_MISSING.to_owned());
         }
         problems
+    }
+
+    fn asks_first(given: &Map<String, Value>, place: &Place) -> Ahead {
+        let mut ahead = load_ahead(given, place);
+        let rules_look = given.keys().any(|name| name.starts_with("handoff_")) && !given.contains_key("work_receipt");
+        let version = given.get("expected_version").and_then(Value::as_i64);
+        if let Some((id, version)) = whole_id(given).zip(version).filter(|_| rules_look) {
+            let last = store::version::last_receipt(id, version.saturating_add(1));
+            ahead.statements.push(last.statement());
+        }
+        ahead
     }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
@@ -252,6 +264,11 @@ async fn write(
     let session_ref = if took_over { after.content.owner.clone() } else { actor.session_ref.clone() };
     let writer = Actor { session_ref, ..actor.clone() };
     let step = Step { before, after: &after, actor: &writer, act, with_receipt: receipt.is_some() };
+    // What the rules look at is asked before anything is written, unless the write adds to it: what is asked behind a write
+    // waits for that.
+    let adds = receipt.is_some() || result.is_some();
+    let rules_look = touched.iter().any(|field| *field != "summary");
+    let mut found = if rules_look && !adds { handoff_warnings(context, &after, touched).await? } else { Vec::new() };
     let changed_fields = save(context, step).await?;
     if let Some(receipt) = &receipt {
         store::version::insert_receipt(context.transaction, after.task_id, receipt, context.now)?;
@@ -268,9 +285,10 @@ async fn write(
         .map(|(name, text)| (name.to_owned(), json!(crate::domain::text::length(text))))
         .collect();
     let mut warnings: Vec<Value> = losses.iter().map(|loss| lost(&after, loss)).collect();
-    if touched.iter().any(|field| *field != "summary") {
-        warnings.extend(handoff_warnings(context, &after, touched).await?);
+    if rules_look && adds {
+        found = handoff_warnings(context, &after, touched).await?;
     }
+    warnings.extend(found);
     warnings.truncate(WARNINGS);
     let mut answer = Map::new();
     answer.insert("task_id".to_owned(), json!(after.task_id));

@@ -120,7 +120,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// The address that a URL names. All that is wrong with it is told at once, and no value of it but names of settings.
+    /// The address that a URL names. All that is wrong with it is told at once, and nothing of it but names of settings that are known.
     pub fn of(url: &str) -> Result<Self> {
         url::read(url)
     }

@@ -54,6 +54,18 @@ pub(super) fn away() -> Refusal {
     unavailable("the database cannot be reached")
 }
 
+/// A server that was the primary may be a standby a moment later; one that is set read-only stays so until somebody mends
+/// it. To a statement both say the same.
+fn read_only() -> Refusal {
+    Refusal::new(
+        Code::Unavailable,
+        "the database server takes no writes now: it is a standby, or read-only",
+        "Nothing was written. Call again in 1 second. If it stays so, have the owner name the primary, or switch \
+         default_transaction_read_only off for the server, the database and its user.",
+    )
+    .with("retry_after_seconds", 1)
+}
+
 /// What `PostgreSQL` says when it has as many connections as it may have.
 const FULL: &str = "53300";
 
@@ -105,9 +117,10 @@ impl Failure {
     /// No server of the address takes a connection.
     pub(super) fn unreached(servers: &[Unreached]) -> Self {
         let told: Vec<String> = servers.iter().map(|one| format!("{} {}", one.server, one.what)).collect();
-        let what = format!("the database cannot be reached: {}", told.join("; "));
+        let what = "the database cannot be reached";
         let lasts = servers.iter().all(|one| one.lasts);
-        let refusal = if lasts { lasting_refusal(&what) } else { unavailable(what) };
+        let refusal = if lasts { lasting_refusal(what) } else { unavailable(what) };
+        let refusal = refusal.to_owner(format!(": {}", told.join("; ")));
         // A server that is full still serves those who are connected.
         let full = servers.iter().any(|one| one.full);
         Self { severity: if full { Severity::Full } else { Severity::Lost }, refusal }
@@ -138,11 +151,7 @@ impl Failure {
                 Self { severity: Severity::Again, refusal: unavailable("another write came in between") }
             }
             "57014" => Self::overdue(),
-            "25006" => Self::lost("the database server takes no writes now"),
-            // What a standby says to a transaction that is to write.
-            "0A000" if found.routine() == Some("call_bool_check_hook") => {
-                Self::lost("the database server takes no writes now")
-            }
+            "25006" => Self { severity: Severity::Lost, refusal: read_only() },
             // What is prepared on the connection is about tables that are others now.
             "0A000" if found.routine() == Some("RevalidateCachedQuery") => {
                 Self::lost("the tables of the database were changed")

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use deadpool::managed::PoolError;
+use deadpool::managed::{PoolError, QueueMode};
 use tokio::runtime::{Handle, Runtime, RuntimeFlavor};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::{timeout, timeout_at};
@@ -64,20 +64,15 @@ enum Purpose {
 }
 
 impl Purpose {
-    /// What is run at the start of a transaction that must end by then.
-    fn begin(self, deadline: Instant) -> String {
-        let modes = match self {
-            Self::Read => "repeatable read, read only",
-            Self::Write => "repeatable read, read write",
-            Self::SetUp => "read committed, read write",
-        };
-        format!("begin isolation level {modes}; set local statement_timeout = {}", left(deadline))
+    /// What begins a transaction. One that writes does not say so: where a server, a database or a user is set read-only,
+    /// that is meant.
+    const fn begin(self) -> &'static str {
+        match self {
+            Self::Read => "begin isolation level repeatable read, read only",
+            Self::Write => "begin isolation level repeatable read",
+            Self::SetUp => "begin isolation level read committed",
+        }
     }
-}
-
-/// The milliseconds until then; 0 would mean that there is no end.
-fn left(deadline: Instant) -> u128 {
-    deadline.saturating_duration_since(Instant::now()).as_millis().max(1)
 }
 
 /// How often a read asks: one statement needs no transaction around it to see one consistent state.
@@ -233,15 +228,17 @@ impl Inner {
     fn new(address: &Address) -> Result<Arc<Self>> {
         let servers = Arc::new(Servers::new(address)?);
         let trusted = watch::Sender::new(None);
-        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe());
-        let pool = Pool::builder(manager).max_size(address.connections()).build();
-        let pool = pool.map_err(|error| Refusal::internal(&error))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("database")
             .enable_all()
             .build()
             .map_err(|error| Refusal::internal(&error))?;
+        let manager = Manager::new(Arc::clone(&servers), trusted.subscribe(), runtime.handle().id());
+        // The one that was used last is taken first: its server process knows the statements and is in the caches, and
+        // those that are too many become idle and are let go.
+        let pool = Pool::builder(manager).max_size(address.connections()).queue_mode(QueueMode::Lifo).build();
+        let pool = pool.map_err(|error| Refusal::internal(&error))?;
         let writing = Arc::new(Semaphore::new((address.connections() * 3).div_ceil(4)));
         let (gate, news, damaged) = (Gate::new(), Arc::new(News::new()), AtomicBool::new(false));
         Ok(Arc::new(Self { pool, servers, writing, gate, trusted, news, runtime: Some(runtime), damaged }))
@@ -312,7 +309,7 @@ impl Inner {
     fn close_gate(self: &Arc<Self>, failure: &Failure) {
         self.distrust();
         if self.gate.close() {
-            tracing::warn!(why = failure.refusal.message, "the database is away");
+            tracing::warn!(why = failure.refusal.clone().of_owner().message, "the database is away");
             // Without a runtime there is nobody left to open it for.
             let _ = self.spawn(reopen(Arc::downgrade(self)));
         }
@@ -331,7 +328,7 @@ impl Inner {
         work: &mut impl Work<T>,
         tell: oneshot::Sender<Result<T>>,
     ) {
-        let mut again = true;
+        let (mut again, mut may_end_early) = (true, true);
         loop {
             let client = match self.connection(deadline).await {
                 Ok(client) => client,
@@ -339,7 +336,7 @@ impl Inner {
             };
             let mut transaction = match asks {
                 Asks::Once => Transaction::bare(client),
-                Asks::Anything => Transaction::begin(client, Purpose::Read.begin(deadline)),
+                Asks::Anything => Transaction::begin_read(client, Purpose::Read.begin(), deadline, may_end_early),
             };
             let answer = self.run(deadline, &mut transaction, work).await;
             if answer.as_ref().is_err_and(|failure| failure.severity == Severity::Lost) {
@@ -347,6 +344,10 @@ impl Inner {
                 if std::mem::take(&mut again) && Instant::now() < deadline {
                     continue;
                 }
+            }
+            if transaction.ended_too_early() {
+                may_end_early = false;
+                continue;
             }
             // Whoever asked does not wait for the end of the transaction.
             let _ = tell.send(answer.map_err(|failure| failure.refusal));
@@ -387,7 +388,7 @@ impl Inner {
         let writing = timeout_at(deadline.into(), Arc::clone(&self.writing).acquire_owned()).await;
         let writing = writing.map_err(|_| Failure::overdue())?;
         let client = self.connection(deadline).await?;
-        let mut transaction = Transaction::begin(client, purpose.begin(deadline));
+        let mut transaction = Transaction::begin(client, purpose.begin(), deadline);
         let answer = match self.run(deadline, &mut transaction, work).await {
             Ok(answer) => answer,
             Err(failure) => {
@@ -438,7 +439,7 @@ impl Inner {
     /// The first transaction, which reads. Past the gate: whoever opens the database is told all that is known.
     async fn first(&self, deadline: Instant) -> Result<Transaction> {
         let client = self.taken(deadline, None).await.map_err(|failure| failure.refusal)?;
-        Ok(Transaction::begin(client, Purpose::Read.begin(deadline)))
+        Ok(Transaction::begin(client, Purpose::Read.begin(), deadline))
     }
 
     /// Applies missing migrations, one server at a time.
@@ -463,8 +464,10 @@ impl Inner {
         let mut apply = crate::store::backend::work(|transaction| {
             Box::pin(async move {
                 migration::wait_for_turn(transaction).await?;
-                migration::check_encoding(transaction).await?;
                 let found = migration::found(transaction).await?;
+                if found == 0 {
+                    migration::check_encoding(transaction).await?;
+                }
                 migration::apply(transaction, found).await
             })
         });

@@ -17,7 +17,7 @@ use crate::error::{Code, Refusal, Result};
 use crate::store::backend::failure::{failed, is_damage, unavailable};
 use crate::store::backend::sqlite::queue::{Queue, lock};
 use crate::store::backend::sqlite::writer::{Files, Held, keep_in_memory, write_for_ever};
-use crate::store::backend::{Dialect, Driver, Finding, Statement, Work};
+use crate::store::backend::{Ahead, Dialect, Driver, Finding, Statement, Work};
 use crate::store::cell::{Cell, Row};
 use crate::store::file;
 use crate::store::file::Opened;
@@ -156,6 +156,14 @@ impl Driver for Transaction {
     fn continue_keys<'s>(&'s mut self, _table: &'s str, _column: &'s str) -> BoxFuture<'s, Result<()>> {
         // The next key is always behind the greatest one.
         ready(Ok(())).boxed()
+    }
+
+    fn ask_ahead(&mut self, _ahead: &dyn Fn() -> Ahead) {
+        // The database is in this process: no question costs a way.
+    }
+
+    fn end_with_next(&mut self) {
+        // Nor does the end.
     }
 
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {

@@ -41,6 +41,11 @@ pub(super) async fn is_empty(transaction: &mut Transaction) -> Result<bool> {
     Ok(true)
 }
 
+/// A write that changes nothing, wherever the instance lives.
+pub(super) async fn touch(transaction: &mut Transaction) -> Result<()> {
+    changed(transaction, "update instance set state = state", &[]).await.map(drop)
+}
+
 /// Makes the source read-only; false if it no longer is where the instance lives.
 pub(super) async fn leave(transaction: &mut Transaction, move_id: Uuid, to: &str) -> Result<bool> {
     let sql = "update instance set state = 'leaving', move_id = ?1, other_end = ?2 where state = 'here'";

@@ -36,7 +36,8 @@ pub fn note(text: &str) {
 }
 
 /// Prints a refusal; answers its exit code.
-pub fn refused(refusal: &Refusal, as_json: bool) -> ExitCode {
+pub fn refused(refusal: Refusal, as_json: bool) -> ExitCode {
+    let refusal = refusal.of_owner();
     if as_json {
         let _ = write(&format!("{}\n", refusal.body()));
     } else {

@@ -19,7 +19,7 @@ pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
     match session.config.open(false) {
         Err(refusal) => {
             exit = refusal.code.exit();
-            findings.push(Finding::failed("database", refusal.to_string()));
+            findings.push(Finding::failed("database", refusal.of_owner().to_string()));
         }
         Ok(service) => {
             findings.push(Finding::ok("database", session.config.database.to_string()));
@@ -66,8 +66,9 @@ fn examine(session: &Session, service: &Service, findings: &mut Vec<Finding>) ->
         }
         // Told beside what may be the reason.
         Err(refusal) => {
-            findings.push(Finding::failed("durable write", refusal.to_string()));
-            return Ok(exit.max(refusal.code.exit()));
+            let code = refusal.code.exit();
+            findings.push(Finding::failed("durable write", refusal.of_owner().to_string()));
+            return Ok(exit.max(code));
         }
     }
     findings.push(pinned(session, service)?);
@@ -98,6 +99,6 @@ fn pinned(session: &Session, service: &Service) -> Result<Finding> {
             let told = format!("{} on instance {}", identity["project"], identity["instance"]);
             Finding::ok("project", told.replace('"', ""))
         }
-        Err(refusal) => Finding::warning("project", refusal.to_string()),
+        Err(refusal) => Finding::warning("project", refusal.of_owner().to_string()),
     })
 }

@@ -42,6 +42,11 @@ pub fn flags() -> Vec<Arg> {
         seconds("body-timeout", limits.body, "How long a request's body may take"),
         seconds("write-timeout", limits.stalled, "How long a client may read nothing of its answer"),
         seconds(
+            "drain-timeout",
+            limits.draining,
+            "How long requests are still taken when the server is stopped, while /readyz says that it is not ready",
+        ),
+        seconds(
             "stop-timeout",
             limits.finishing,
             "How long calls in flight may take to finish when the server is stopped",
@@ -60,6 +65,7 @@ pub fn limits(matches: &ArgMatches) -> Limits {
         head: seconds("header-timeout", default.head),
         body: seconds("body-timeout", default.body),
         stalled: seconds("write-timeout", default.stalled),
+        draining: seconds("drain-timeout", default.draining),
         finishing: seconds("stop-timeout", default.finishing),
         ..default
     }

@@ -71,7 +71,9 @@ pub fn mcp(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
 fn here(config: Config) -> Handler {
     let opener = move || {
         let pinned = config.pinned()?;
-        let service = config.open(false)?;
+        let service = config.open(false).inspect_err(|refusal| {
+            tracing::error!(why = refusal.clone().of_owner().message, "the database cannot be opened");
+        })?;
         let connection = Connection::new(Ok(pinned), caller(), Role::Write, Door::Stdio, service.ids.as_ref());
         Ok(Open { service, connection: Arc::new(connection) })
     };

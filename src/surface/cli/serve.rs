@@ -14,7 +14,7 @@ use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::surface::cli::{Session, answer, connections as database_connections, limits, wait};
 use crate::surface::http::{Auth, Server, Settings, connections, router};
-use crate::surface::signals;
+use crate::surface::signals::Signals;
 
 /// The address that is listened on if none is named.
 pub const LISTEN: &str = "127.0.0.1:7420";
@@ -158,12 +158,16 @@ impl Bound {
         let listener =
             tokio::net::TcpListener::from_std(self.listener).map_err(|error| unbound(self.address, &error))?;
         let server = Arc::clone(&self.server);
+        let mut signals = Signals::catch();
         tokio::spawn(async move {
-            signals::ended().await;
-            tracing::info!("stopping: calls in flight are finished first");
-            server.stopping().cancel();
+            signals.next().await;
+            tracing::info!("stopping: calls in flight are finished first, unless a second signal comes");
+            server.ending().begin();
             // Streams would last for ever.
             server.subscriptions().close().await;
+            signals.next().await;
+            tracing::warn!("stopping now: calls in flight are cut");
+            server.ending().hurry();
         });
         tracing::info!(address = %self.address, "listening");
         connections::serve(listener, router::router(&self.server), Arc::clone(&self.server)).await;

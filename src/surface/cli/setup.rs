@@ -78,18 +78,37 @@ pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     if session.json {
         let mut told = profile;
         told["connect"] = connect::as_json(&connect::stdio(&project, &session.config.database));
+        if let Some(url) = served_at(&told, &project) {
+            told["connect_http"] = connect::as_json(&connect::http(&url, Path::new(TOKEN_FILE)));
+            told["url"] = json!(url);
+        }
         if let Some(needed) = connect::needed(&session.config.database) {
             told["connect_needs"] = json!(needed);
         }
         return answer::print(&told, true);
     }
+    let over_http = served_at(&profile, &project).map(|url| {
+        let lines = connect::as_text(&connect::http(&url, Path::new(TOKEN_FILE)));
+        let made = format!("heyaira token create NAME --project {project}");
+        format!("Or by HTTP at {url} ({TOKEN_FILE} is a file with a token, of {made}):\n{lines}")
+    });
     answer::write(&visible(&format!(
-        "{}\nConnect a client (stdio):\n{}{}",
+        "{}\nConnect a client (stdio):\n{}{}{}",
         profile_text(&profile),
         connect::as_text(&connect::stdio(&project, &session.config.database)),
         connect::needed(&session.config.database).map(|needed| format!("{needed}\n")).unwrap_or_default(),
+        over_http.unwrap_or_default(),
     )))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Stands for the file of a token that this machine need not have.
+const TOKEN_FILE: &str = "TOKEN_FILE";
+
+/// Where a project is served, if its resource is an address that says so.
+fn served_at(profile: &Value, project: &str) -> Option<String> {
+    let resource = profile["resource"].as_str().filter(|resource| resource.starts_with("https://"))?;
+    Some(format!("{}/mcp/{project}", resource.trim_end_matches('/')))
 }
 
 fn write_profile(session: &Session, profile: &Value) -> Result<ExitCode> {

@@ -35,9 +35,8 @@ pub fn command() -> Command {
             "Move everything into another database: ids, versions, history, receipts, memories, messages, sessions, \
              times, tokens, settings, keys of repeated calls, and the instance with its profiles. Counts and digests of \
              every table, read back from both, prove it. Servers may run on the old database: it is made read-only \
-             first, and stays so; what is written to it is refused and told where the instance went. After an \
-             interruption run the same command again. The way back from a finished move is a move back, into a new \
-             database.",
+             first, and stays so; what is written to it is refused. After an interruption run the same command again. \
+             The way back from a finished move is a move back, into a new database.",
         )
         .arg(url("from").required(true).help("The database that is moved: a file or a PostgreSQL URL"))
         .arg(
@@ -72,6 +71,7 @@ pub fn run(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     if !is_there {
         // Whatever speaks against the move is found before anything is made at the target's address.
         wait(transfer::examine(&source, None, &to.address))?;
+        wait(transfer::check_leavable(&source))?;
     }
     let (_, target) = to.open(true)?;
     let ids = (service.ids.uuid(), service.ids.uuid());

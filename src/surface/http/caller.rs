@@ -55,7 +55,7 @@ pub async fn admit(server: &Server, parts: &Parts, slug: &str, door: Door, check
     let service = server.service();
     let hash = bearer(&parts.headers);
     let credential = match (&server.settings.auth, &hash) {
-        (Auth::Open(name), _) => Credential { name: name.clone(), project: None, role: Role::Write },
+        (Auth::Open(name), _) => Credential { name: name.clone(), project: None, project_id: None, role: Role::Write },
         (Auth::Tokens, Sent::Token(hash)) => match service.credential(*hash).await? {
             Some(credential) => credential,
             None => return Err(refused(server, parts, "the token that was sent is not valid here, or no longer")),
@@ -93,6 +93,9 @@ async fn enter(
     let door = if bridge.is_some() { Door::Bridge } else { door };
     let mut connection = Connection::new(Ok(pinned), credential.name, credential.role, door, service.ids.as_ref());
     connection.key = key(&parts.headers)?;
+    if let Some(project_id) = credential.project_id {
+        connection.note_project(project_id);
+    }
     if let Some(Bridge { id, named_session }) = bridge {
         connection.id = id;
         if let Some(named) = named_session {

@@ -28,12 +28,20 @@ use crate::domain::text::grouped;
 use crate::error::{Code, Refusal};
 use crate::surface::http::answer::Denied;
 use crate::surface::http::connections::{Peer, Place};
+use crate::surface::http::ending::Ending;
 use crate::surface::http::wire::{Busy, Use, Wire};
 use crate::surface::http::{Limits, Server};
 
 /// How long a client may be silent, and how long it may go on sending, after the last answer on its connection.
 const QUIET: Duration = Duration::from_secs(1);
 const LINGER: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether a connection has become idle while the server ends. A request may take as long from its
+/// client to here.
+const ON_THE_WAY: Duration = Duration::from_millis(250);
+/// How long after its last answer a connection counts as idle then: whoever uses it more often sends the next request
+/// soon, and is told by its answer to send none after it.
+const UNUSED: Duration = Duration::from_secs(1);
 
 /// A connection that was let in.
 pub struct Connection {
@@ -71,30 +79,60 @@ impl Connection {
             .serve_connection(TokioIo::new(wire), service);
         let ended = tokio::select! {
             biased;
-            ended = &mut connection => ended,
+            ended = answer(&mut connection, &place.used, server.ending()) => ended,
             () = place.used.closed() => return make_room(connection, &place.used).await,
-            () = server.stopping().cancelled() => {
-                if place.used.owes() {
-                    Pin::new(&mut connection).graceful_shutdown();
-                    (&mut connection).await
-                } else {
-                    // What has come of the head of a request, if anything, is no call yet.
-                    Ok(())
-                }
-            }
         };
         let parts = connection.into_parts();
         let wire = parts.io.into_inner();
-        let last = ended.err().and_then(|error| {
-            tracing::debug!(peer = %peer.ip().to_canonical(), %error, "a connection broke");
-            let begun = !parts.read_buf.is_empty() && !place.used.owes();
-            unreadable(&error, wire.has_withheld(), begun, limits)
-        });
+        let begun = !parts.read_buf.is_empty() && !place.used.owes();
+        let last = match ended {
+            None => begun.then(stopping),
+            Some(Ok(())) => None,
+            Some(Err(error)) => {
+                tracing::debug!(peer = %peer.ip().to_canonical(), %error, "a connection broke");
+                unreadable(&error, wire.has_withheld(), begun, limits)
+            }
+        };
         tokio::select! {
             () = end(wire.into_stream(), last.map(|last| last.into_bytes(peer))) => {}
             () = place.used.closed() => {}
         }
     }
+}
+
+/// Answers the requests of a connection, until one side ends it or the server ends: then those that are arriving are
+/// answered as long as requests are taken, and a connection that is idle ends at once. None if it was ended so.
+async fn answer<S>(
+    connection: &mut http1::Connection<TokioIo<Wire>, S>,
+    used: &Use,
+    ending: &Ending,
+) -> Option<hyper::Result<()>>
+where
+    S: HttpService<Incoming, ResBody = Counted, Error = Infallible> + Unpin,
+{
+    tokio::select! {
+        biased;
+        ended = &mut *connection => return Some(ended),
+        () = ending.begun() => {}
+    }
+    loop {
+        match timeout(ON_THE_WAY, &mut *connection).await {
+            Ok(ended) => return Some(ended),
+            Err(_) if used.owes() && ending.is_drained() => {
+                Pin::new(&mut *connection).graceful_shutdown();
+                return Some(connection.await);
+            }
+            Err(_) if used.owes() => {}
+            Err(_) if !ending.is_drained() && (used.is_arriving() || used.since().elapsed() < UNUSED) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// What is said to a client whose request has not arrived when requests are no longer taken.
+fn stopping() -> Denied {
+    let next = "Nothing was written. Call again in 1 second.";
+    Refusal::new(Code::Unavailable, "the server is stopping", next).with("retry_after_seconds", 1).into()
 }
 
 /// Ends a connection for another's sake, though not the call that is in flight, nor the one that has arrived unread.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use axum::Router;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, Refusal};
 use crate::surface::http::Server;
@@ -54,12 +54,14 @@ pub fn affordable(wanted: usize) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// Serves until the end begins; answers when all calls in flight are through or their time is.
+/// Serves until the end; answers when all calls in flight are through or their time is.
 pub async fn serve(listener: TcpListener, router: Router, server: Arc<Server>) {
     let limits = &server.settings.limits;
+    let draining = limits.draining.min(limits.finishing);
     let open = Arc::new(Open::new(limits.connections));
     let turning = Arc::new(Semaphore::new(TURNED_AWAY));
-    while let Some(accepted) = accepted(&listener, server.stopping()).await {
+    let mut drained = pin!(drained(&server, &open, draining));
+    while let Some(accepted) = accepted(&listener, drained.as_mut()).await {
         match accepted {
             Ok((stream, peer)) => match open.place().await {
                 Some(place) => {
@@ -77,14 +79,31 @@ pub async fn serve(listener: TcpListener, router: Router, server: Arc<Server>) {
         }
     }
     drop(listener);
-    let _ = timeout(limits.finishing, open.emptied()).await;
+    server.ending().drain();
+    tokio::select! {
+        () = server.ending().hurried() => {}
+        _ = timeout(limits.finishing.saturating_sub(draining), open.emptied()) => {}
+    }
 }
 
-async fn accepted(listener: &TcpListener, stopping: &CancellationToken) -> Option<io::Result<(TcpStream, SocketAddr)>> {
+/// Waits until the end has begun and nobody is connected any more, or the time for it is over.
+async fn drained(server: &Server, open: &Open, draining: Duration) {
+    server.ending().begun().await;
+    tokio::select! {
+        () = server.ending().hurried() => {}
+        _ = timeout(draining, open.emptied()) => {}
+    }
+}
+
+/// The next connection, or none once `drained` is through. One that is there already comes first.
+async fn accepted(
+    listener: &TcpListener,
+    drained: Pin<&mut impl Future<Output = ()>>,
+) -> Option<io::Result<(TcpStream, SocketAddr)>> {
     tokio::select! {
         biased;
-        () = stopping.cancelled() => None,
         accepted = listener.accept() => Some(accepted),
+        () = drained => None,
     }
 }
 

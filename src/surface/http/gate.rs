@@ -58,7 +58,9 @@ pub async fn pass(State(server): State<Arc<Server>>, request: Request<Body>, nex
     };
     let headers = response.headers_mut();
     // A client that asked whether to send is not told to go on for nothing.
-    if !body.is_end_stream() && (headers.contains_key(CONNECTION) || asks || !body.drop_rest().await) {
+    let is_unread = !body.is_end_stream() && (headers.contains_key(CONNECTION) || asks || !body.drop_rest().await);
+    // Asked last: the answer that ends a connection is the only way to tell its client to send nothing more on it.
+    if is_unread || server.ending().has_begun() {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     protect(headers);

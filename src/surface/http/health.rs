@@ -31,7 +31,7 @@ pub async fn alive() -> Response {
 
 /// The database answers, and the end has not begun.
 pub async fn ready(State(server): State<Arc<Server>>) -> Response {
-    if server.stopping().is_cancelled() {
+    if server.ending().has_begun() {
         return not_ready("the server is stopping").into_response();
     }
     let service = server.service();

@@ -22,6 +22,8 @@ pub struct Use {
     streams: AtomicUsize,
     /// True while the end of an answer has not left for the system.
     unsent: AtomicBool,
+    /// True if something came after the last request that was answered.
+    heard: AtomicBool,
     since: Mutex<Instant>,
     close: Notify,
 }
@@ -32,6 +34,7 @@ impl Default for Use {
             calls: AtomicUsize::new(0),
             streams: AtomicUsize::new(0),
             unsent: AtomicBool::new(false),
+            heard: AtomicBool::new(false),
             since: Mutex::new(Instant::now()),
             close: Notify::new(),
         }
@@ -47,6 +50,11 @@ impl Use {
     /// True while the client has something to come.
     pub fn owes(&self) -> bool {
         self.is_called() || self.streams.load(Ordering::Acquire) > 0 || self.unsent.load(Ordering::Acquire)
+    }
+
+    /// True if a request may be arriving.
+    pub fn is_arriving(&self) -> bool {
+        self.heard.load(Ordering::Acquire)
     }
 
     /// When this became what it is: idle, a stream, or an answer that its client does not read.
@@ -109,6 +117,7 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         self.used.now();
+        self.used.heard.store(false, Ordering::Release);
         // Whoever drops this has handed over the last bytes, not sent them.
         self.used.unsent.store(true, Ordering::Release);
         let count = if self.streams { &self.used.streams } else { &self.used.calls };
@@ -144,7 +153,12 @@ impl Wire {
 
 impl AsyncRead for Wire {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.stream.as_mut().poll_read(context, into)
+        let before = into.filled().len();
+        ready!(self.stream.as_mut().poll_read(context, into))?;
+        if into.filled().len() > before {
+            self.used.heard.store(true, Ordering::Release);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

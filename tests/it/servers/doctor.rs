@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Session};
 use crate::program::Place;
 
 fn doctor(place: &Place, words: &[&str]) -> (i32, Value) {
@@ -63,14 +63,50 @@ fn a_server_that_takes_no_writes_is_found_out() {
 }
 
 #[test]
-fn a_standby_is_looked_at_and_refuses_writes_as_one() {
+fn a_standby_reads_is_looked_at_and_refuses_writes() {
     let cluster = Cluster::start();
     let place = cluster.place();
     cluster.become_standby();
     let url = cluster.url_with("target_session_attrs=any");
+    let listed = place.bare(&["task", "list", "--project", "ledger", "--database", &url]);
+    assert_eq!(listed.code, 0, "{listed:?}");
+    let refused = place.bare(&["project", "create", "other", "--database", &url]);
+    assert!(refused.code == 7 && refused.err.contains("takes no writes now"), "{refused:?}");
     let (code, told) = doctor(&place, &["--database", &url]);
     assert_eq!((code, check(&told, "writes").0.as_str()), (7, "failed"), "{told}");
+    assert!(check(&told, "writes").1.contains("this is a standby"), "{told}");
+    assert_eq!(check(&told, "standby").0, "ok", "it is one: {told}");
     assert!(check(&told, "durable write").1.contains("takes no writes now"), "{told}");
+    let moved = place.bare(&["move", "--from", &url, "--to", "moved.db"]);
+    assert!(moved.code == 7 && moved.err.contains("takes no writes now"), "{moved:?}");
+    let left = std::fs::read_dir(place.folder.path()).expect("a folder");
+    let left = left.filter_map(|entry| entry.expect("an entry").file_name().into_string().ok());
+    assert_eq!(left.filter(|name| name.starts_with("moved")).collect::<Vec<_>>(), [""; 0], "nothing was made");
+}
+
+#[test]
+fn who_is_set_read_only_writes_nothing() {
+    let cluster = Cluster::start();
+    let place = cluster.place();
+    cluster.ask("alter role postgres set default_transaction_read_only = on");
+    let url = cluster.url_with("target_session_attrs=any");
+    assert_eq!(place.bare(&["task", "list", "--project", "ledger", "--database", &url]).code, 0);
+    let refused = place.bare(&["project", "create", "other", "--database", &url]);
+    assert_eq!(refused.code, 7, "{refused:?}");
+    assert!(
+        refused.err.contains("read-only") && refused.err.contains("default_transaction_read_only off"),
+        "{refused:?}"
+    );
+    let (code, told) = doctor(&place, &["--database", &url]);
+    assert_eq!((code, check(&told, "writes").0.as_str()), (7, "failed"), "{told}");
+    assert!(check(&told, "writes").1.contains("default_transaction_read_only is on"), "{told}");
+    assert_eq!(check(&told, "standby").0, "warning", "a primary has none: {told}");
+    let new = Session::new(&cluster.url);
+    new.ask("set default_transaction_read_only = off");
+    new.ask("create database fresh template template0");
+    let (base, _) = cluster.url.rsplit_once('/').expect("a database");
+    let refused = place.bare(&["init", "--database", &format!("{base}/fresh?target_session_attrs=any")]);
+    assert!(refused.code == 7 && refused.err.contains("read-only"), "{refused:?}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Encrypted {
     /// How a connection is encrypted, or why there is none.
     fn opened(&self, host: &str, settings: &str) -> Result<String, String> {
         let database = Database::of(&self.url(host, settings)).map_err(|refusal| refusal.to_string())?;
-        let store = Store::open(&database, false).map_err(|refusal| refusal.to_string())?;
+        let store = Store::open(&database, false).map_err(|refusal| refusal.of_owner().to_string())?;
         let findings = store.findings().expect("findings");
         Ok(findings.into_iter().find(|one| one.check == "encryption").expect("it is looked at").told)
     }
@@ -106,7 +106,9 @@ fn nothing_goes_to_another_host_in_clear_text_unless_that_is_said() {
     cluster.place();
     let open = |host: &str, settings: &str| {
         let url = cluster.url_with(settings).replace("127.0.0.1", host);
-        Store::open(&Database::of(&url).expect("an address"), false).map(drop).map_err(|refusal| refusal.to_string())
+        Store::open(&Database::of(&url).expect("an address"), false)
+            .map(drop)
+            .map_err(|refusal| refusal.of_owner().to_string())
     };
     for (host, settings) in
         [("127.0.0.1", "sslmode=require"), ("127.0.0.1", "sslmode=verify-full"), ("[::ffff:127.0.0.1]", "")]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::cluster::{Cluster, Session};
 use crate::http::served::Served;
-use crate::program::Place;
+use crate::program::{Place, Server};
 
 /// A database of that name, with what the statements make.
 fn database(cluster: &Cluster, name: &str, statements: &[&str]) -> String {
@@ -95,18 +95,6 @@ fn connections_that_nobody_uses_are_let_go() {
 }
 
 #[test]
-fn a_standby_reads_and_says_that_it_takes_no_writes() {
-    let cluster = Cluster::start();
-    let place = cluster.place();
-    cluster.become_standby();
-    let url = cluster.url_with("target_session_attrs=any");
-    let listed = place.bare(&["task", "list", "--project", "ledger", "--database", &url]);
-    assert_eq!(listed.code, 0, "{listed:?}");
-    let refused = place.bare(&["project", "create", "other", "--database", &url]);
-    assert!(refused.code == 7 && refused.err.contains("takes no writes now"), "{refused:?}");
-}
-
-#[test]
 fn a_database_that_cannot_keep_every_text_is_not_set_up() {
     let cluster = Cluster::start();
     let place = cluster.place();
@@ -127,4 +115,23 @@ fn the_lines_that_connect_a_client_say_that_it_needs_the_url() {
     assert!(told.out.contains("set HEYAIRA_DATABASE in the environment"), "{told:?}");
     let told = place.bare(&["profile", "ledger", "--json"]).json();
     assert!(told["connect_needs"].as_str().expect("words").contains("HEYAIRA_DATABASE"), "{told}");
+}
+
+#[test]
+fn where_a_database_is_is_told_to_its_owner_and_not_to_an_agent() {
+    let place = Place::new();
+    let url = "postgres://maria@127.0.0.1:1/ledger";
+    let told = place.bare(&["task", "list", "--project", "ledger", "--database", url]);
+    assert!(told.code == 7 && told.err.contains("127.0.0.1:1 refuses the connection"), "{told:?}");
+    let log = place.folder.path().join("log");
+    let mut command = place.command();
+    command.env("HEYAIRA_DATABASE", url).args(["mcp", "--project", "ledger"]);
+    command.stderr(std::fs::File::create(&log).expect("a file"));
+    let mut agent = Server::start(command, &place.write_context);
+    let refused = agent.call("task_list", json!({})).expect_err("there is no database");
+    assert!(refused.starts_with("unavailable: the database cannot be reached. "), "{refused}");
+    assert!(!refused.contains("127.0.0.1"), "{refused}");
+    assert_eq!(agent.end(), Some(0));
+    let log = std::fs::read_to_string(log).expect("a log");
+    assert!(log.contains("127.0.0.1:1 refuses the connection"), "{log}");
 }

@@ -20,7 +20,7 @@ use super::world::World;
 use crate::house::{START, moment};
 
 /// How often each operation is called.
-pub(super) const WEIGHTS: [(&str, u64); 28] = [
+pub(super) const WEIGHTS: [(&str, u64); 29] = [
     ("task_create", 90),
     ("task_update", 250),
     ("task_takeover", 60),
@@ -43,6 +43,7 @@ pub(super) const WEIGHTS: [(&str, u64); 28] = [
     ("project_set", 8),
     ("project_archive", 4),
     ("project_purge", 5),
+    ("redact", 3),
     ("profile_show", 5),
     ("profile_rotate", 4),
     ("token_create", 14),

@@ -9,7 +9,6 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{ChannelBinding, Host, LoadBalanceHosts, SslNegotiation, TargetSessionAttrs};
 
 use super::{Address, CONNECTIONS, Encryption};
-use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 
 /// The port of a server that names none.
@@ -27,9 +26,27 @@ const SHAPE: &str = "postgres://USER:PASSWORD@HOST:PORT/DATABASE, several hosts 
                      ?NAME=VALUE&NAME=VALUE; in a user or password / ? # @ : and % are written %2F %3F %23 %40 %3A %25";
 
 /// The settings that are known, for whoever wrote another.
-const KNOWN: &str = "sslmode, sslrootcert, target_session_attrs, connect_timeout, application_name, options, host, port, \
-                     user, password, dbname, keepalives, keepalives_idle, keepalives_interval, keepalives_count, \
-                     tcp_user_timeout, load_balance_hosts, channel_binding, sslnegotiation";
+const KNOWN: [&str; 19] = [
+    "sslmode",
+    "sslrootcert",
+    "target_session_attrs",
+    "connect_timeout",
+    "application_name",
+    "options",
+    "host",
+    "port",
+    "user",
+    "password",
+    "dbname",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_count",
+    "tcp_user_timeout",
+    "load_balance_hosts",
+    "channel_binding",
+    "sslnegotiation",
+];
 
 /// Reads it.
 pub(super) fn read(url: &str) -> Result<Address> {
@@ -48,8 +65,8 @@ pub(super) fn read(url: &str) -> Result<Address> {
             None => reading.wrong("the name of the database is not UTF-8 behind its % signs"),
         }
     }
-    for setting in settings.split('&').filter(|setting| !setting.is_empty()) {
-        reading.setting(setting);
+    for (number, setting) in (1..).zip(settings.split('&').filter(|setting| !setting.is_empty())) {
+        reading.setting(number, setting);
     }
     reading.finish(url)
 }
@@ -148,12 +165,18 @@ impl Reading {
         }
     }
 
-    fn setting(&mut self, setting: &str) {
+    /// `number` is where it stands among the settings: of one that is not known the name is not quoted, as that may be a
+    /// piece of a password.
+    fn setting(&mut self, number: usize, setting: &str) {
         let Some((name, value)) = setting.split_once('=') else {
-            return self.wrong("a setting has no = between its name and its value");
+            return self.wrong(format!("setting {number} has no = between its name and its value"));
         };
+        if !KNOWN.contains(&name) {
+            let known = KNOWN.join(", ");
+            return self.wrong(format!("setting {number} is none that is known here: {known}"));
+        }
         let Some(value) = decoded(value) else {
-            return self.wrong(format!("{} is not UTF-8 behind its % signs", quoted(name, 40)));
+            return self.wrong(format!("{name} is not UTF-8 behind its % signs"));
         };
         match name {
             "user" => drop(self.config.user(value)),
@@ -169,13 +192,7 @@ impl Reading {
             "sslmode" | "sslnegotiation" | "target_session_attrs" | "load_balance_hosts" | "channel_binding" => {
                 self.word(name, &value);
             }
-            "connect_timeout"
-            | "keepalives"
-            | "keepalives_idle"
-            | "keepalives_interval"
-            | "keepalives_count"
-            | "tcp_user_timeout" => self.number(name, &value),
-            _ => self.wrong(format!("{} is no setting that is known here: {KNOWN}", quoted(name, 40))),
+            _ => self.number(name, &value),
         }
     }
 

@@ -14,7 +14,7 @@ const OLDEST: u32 = 150_000;
 const SETTINGS: &str = "select name, coalesce(reset_val, setting) from pg_settings where name in \
     ('server_version', 'server_version_num', 'synchronous_commit', 'fsync', 'full_page_writes', 'max_connections', \
     'synchronous_standby_names', 'server_encoding', 'superuser_reserved_connections')";
-const STATE: &str = "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on', \
+const STATE: &str = "select pg_is_in_recovery(), current_setting('transaction_read_only') = 'on', \
     (select max(number) from migration)";
 /// A user who may not look is shown rows without a state.
 const STANDBYS: &str = "select coalesce(application_name, ''), coalesce(state, ''), coalesce(sync_state, '') \
@@ -30,6 +30,7 @@ pub(super) async fn findings(client: &Client, connections: usize) -> Result<Vec<
         settings.insert(text(&row, 0)?, text(&row, 1)?);
     }
     let state = client.query_one(STATE, &[]).await?;
+    let is_standby = state.try_get(0)?;
     let mut standbys = Vec::new();
     for row in client.query(STANDBYS, &[]).await? {
         standbys.push([text(&row, 0)?, text(&row, 1)?, text(&row, 2)?]);
@@ -38,13 +39,13 @@ pub(super) async fn findings(client: &Client, connections: usize) -> Result<Vec<
     let settings = Settings(settings);
     let mut found = vec![
         settings.version(),
-        Finding::ok("schema", state.try_get::<_, i64>(1)?.to_string()),
-        writes(state.try_get(0)?),
+        Finding::ok("schema", state.try_get::<_, i64>(2)?.to_string()),
+        writes(is_standby, state.try_get(1)?),
         settings.encoding(),
         settings.synchronous_commit(),
         settings.must_be_on("fsync", "a crash of the machine can lose or destroy what was acknowledged"),
         settings.must_be_on("full_page_writes", "a crash of the machine can destroy pages that were half written"),
-        settings.standbys(&standbys),
+        if is_standby { standing_by() } else { settings.standbys(&standbys) },
         settings.connections(connections),
     ];
     found.push(match encryption {
@@ -54,13 +55,23 @@ pub(super) async fn findings(client: &Client, connections: usize) -> Result<Vec<
     Ok(found)
 }
 
-fn writes(refused: bool) -> Finding {
-    if refused {
-        let told = "it takes none: it is a standby or read-only. Name the primary, or all servers with \
-                    target_session_attrs=read-write";
-        return Finding::failed("writes", told.to_owned());
-    }
-    Finding::ok("writes", "taken".to_owned())
+fn writes(is_standby: bool, is_read_only: bool) -> Finding {
+    let told = match (is_standby, is_read_only) {
+        (true, _) => {
+            "none is taken: this is a standby. Name the primary, or all servers with target_session_attrs=read-write"
+        }
+        (false, true) => {
+            "none is taken: default_transaction_read_only is on for the server, the database or this user. Switch it off, \
+             or name another database"
+        }
+        (false, false) => return Finding::ok("writes", "taken".to_owned()),
+    };
+    Finding::failed("writes", told.to_owned())
+}
+
+/// A standby says nothing of who stands by.
+fn standing_by() -> Finding {
+    Finding::ok("standby", "this is one; whether writes wait for it is told by doctor on the primary".to_owned())
 }
 
 struct Settings(HashMap<String, String>);

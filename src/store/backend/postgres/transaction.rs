@@ -5,17 +5,21 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::pin::pin;
+use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
-use futures_util::future::{BoxFuture, FutureExt, join, join_all, ready};
+use futures_util::future::{BoxFuture, FutureExt, join_all, join3, ready};
 use tokio_postgres::{Error, Statement as Prepared};
 
 use crate::error::{Refusal, Result};
 use crate::store::backend::failure::{Failure, Severity};
 use crate::store::backend::postgres::moving;
 use crate::store::backend::postgres::pool::Client;
-use crate::store::backend::{Dialect, Driver, Statement};
+use crate::store::backend::{Ahead, Dialect, Driver, Statement};
 use crate::store::cell::{Cell, Row};
+
+/// From how long on a time is said to the session in seconds, to hold for the calls after this one too.
+const LONG: Duration = Duration::from_secs(10);
 
 /// What was not sent yet.
 enum Waiting {
@@ -38,6 +42,21 @@ enum Stage {
     Over,
 }
 
+/// When a transaction ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// When it is told to.
+    Told,
+    /// With its last question, if that is known before.
+    MayBeEarly,
+    /// With the next question.
+    WithNext,
+    /// It ended so.
+    Early,
+    /// It ended so, and then something else was asked.
+    TooEarly,
+}
+
 /// An open transaction.
 pub(super) struct Transaction {
     /// None once it is not known what the connection is at.
@@ -45,7 +64,14 @@ pub(super) struct Transaction {
     /// What is sent with the next statement, in one go.
     waiting: Vec<Waiting>,
     at_commit: Vec<(&'static str, Vec<Cell>)>,
+    /// What is asked together with the next question.
+    ahead: Vec<Statement>,
+    /// What was asked so, with its rows: still true, as nothing else was sent since.
+    known: Vec<(Statement, Vec<Row>)>,
     stage: Stage,
+    ending: Ending,
+    /// What the session is told on the way about the time of statements, in seconds.
+    patience: Option<u64>,
     /// True once a statement of it was refused: then nothing of it is to be committed.
     failed: bool,
     /// What the database's last refusal means for the whole transaction.
@@ -56,9 +82,32 @@ pub(super) struct Transaction {
 type Asked<'s> = (&'s str, &'s [Cell]);
 
 impl Transaction {
-    /// Nothing is sent yet: the begin goes with the first statement.
-    pub(super) fn begin(client: Client, words: String) -> Self {
-        Self::new(client, Stage::New, vec![Waiting::Words(words.into())])
+    /// Nothing is sent yet: the begin goes with the first statement. No statement runs much longer than the deadline.
+    pub(super) fn begin(client: Client, begin: &'static str, deadline: Instant) -> Self {
+        let left = deadline.saturating_duration_since(Instant::now());
+        // 0 would mean that there is no end.
+        let milliseconds = left.as_millis().max(1);
+        let seconds = left.as_secs() + 1;
+        if left < LONG {
+            let begin = format!("{begin}; set local statement_timeout = {milliseconds}");
+            return Self::new(client, Stage::New, vec![Waiting::Words(begin.into())]);
+        }
+        // Most calls have as long as the one before, whose connection need not be told again.
+        let is_told = client.patience() == Some(seconds);
+        let tell = (!is_told).then(|| Waiting::Words(format!("set statement_timeout = '{seconds}s'").into()));
+        let waiting = tell.into_iter().chain([Waiting::Words(begin.into())]).collect();
+        let mut transaction = Self::new(client, Stage::New, waiting);
+        transaction.patience = (!is_told).then_some(seconds);
+        transaction
+    }
+
+    /// For a read, which may end with its last question.
+    pub(super) fn begin_read(client: Client, begin: &'static str, deadline: Instant, may_end_early: bool) -> Self {
+        let mut transaction = Self::begin(client, begin, deadline);
+        if may_end_early {
+            transaction.ending = Ending::MayBeEarly;
+        }
+        transaction
     }
 
     /// For one query, which is one consistent state by itself.
@@ -67,7 +116,23 @@ impl Transaction {
     }
 
     fn new(client: Client, stage: Stage, waiting: Vec<Waiting>) -> Self {
-        Self { client: Some(client), waiting, at_commit: Vec::new(), stage, failed: false, severity: Severity::Stays }
+        Self {
+            client: Some(client),
+            waiting,
+            at_commit: Vec::new(),
+            ahead: Vec::new(),
+            known: Vec::new(),
+            stage,
+            ending: Ending::Told,
+            patience: None,
+            failed: false,
+            severity: Severity::Stays,
+        }
+    }
+
+    /// True if it ended before its last question: then all of it is to be run again, to its end.
+    pub(super) fn ended_too_early(&self) -> bool {
+        self.ending == Ending::TooEarly
     }
 
     /// What the database's last refusal means for the transaction.
@@ -101,7 +166,7 @@ impl Transaction {
     /// gone does so for ever.
     pub(super) async fn commit(mut self) -> Result<(), Failure> {
         self.take_up();
-        let only_begins = self.waiting.len() == 1;
+        let only_begins = self.waiting.iter().all(|one| matches!(one, Waiting::Words(_)));
         if self.stage == Stage::New && only_begins {
             return Ok(());
         }
@@ -136,10 +201,22 @@ impl Transaction {
         self.stage = match self.stage {
             Stage::New | Stage::Open => Stage::Open,
             Stage::Bare => Stage::Over,
-            Stage::Over => return Err(Failure::gone()),
+            Stage::Over => {
+                if self.ending == Ending::Early {
+                    self.ending = Ending::TooEarly;
+                }
+                return Err(Failure::gone());
+            }
         };
         let Some(client) = &self.client else { return Err(Failure::gone()) };
-        let answers = send(client, &waiting, asked).await;
+        let ends = self.ending == Ending::WithNext && self.stage == Stage::Open;
+        let answers = send(client, &waiting, asked, ends.then_some("rollback")).await;
+        if let (Some(seconds), Ok(_)) = (self.patience.take(), &answers) {
+            client.note_patience(seconds);
+        }
+        if ends && answers.is_ok() {
+            (self.stage, self.ending) = (Stage::Over, Ending::Early);
+        }
         answers.inspect_err(|failure| {
             self.severity = failure.severity;
             self.failed = true;
@@ -148,6 +225,7 @@ impl Transaction {
 
     /// Sends what waits, then runs what has the connection for itself.
     async fn alone<T>(&mut self, work: impl AsyncFnOnce(&Client) -> Result<T, Failure>) -> Result<T> {
+        self.forget();
         self.send(&[]).await.map_err(|failure| failure.refusal)?;
         let Some(client) = &self.client else { return Err(Failure::gone().refusal) };
         let answer = work(client).await.inspect_err(|failure| {
@@ -157,10 +235,44 @@ impl Transaction {
         answer.map_err(|failure| failure.refusal)
     }
 
-    /// The same for one statement.
-    async fn send_one(&mut self, sql: &str, values: &[Cell]) -> Result<Answer> {
-        let mut answers = self.send(&[(&numbered(sql, 0), values)]).await.map_err(|failure| failure.refusal)?;
-        answers.pop().ok_or_else(|| Refusal::internal(&"a statement was not answered"))
+    /// All rows of each of these, in their order.
+    async fn ask_all(&mut self, asked: &[Asked<'_>]) -> Result<Vec<Vec<Row>>> {
+        let mut answers: Vec<Option<Vec<Row>>> = asked.iter().map(|one| self.take_known(*one)).collect();
+        let open = asked.iter().zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(one, _)| *one);
+        let open: Vec<Asked<'_>> = open.collect();
+        let mut rows = if open.is_empty() { Vec::new() } else { self.ask_with_ahead(&open).await? }.into_iter();
+        for answer in answers.iter_mut().filter(|answer| answer.is_none()) {
+            *answer = rows.next();
+        }
+        let all: Option<Vec<_>> = answers.into_iter().collect();
+        all.ok_or_else(|| Refusal::internal(&"a statement was not answered"))
+    }
+
+    /// The rows of what was asked ahead, once.
+    fn take_known(&mut self, (sql, values): Asked<'_>) -> Option<Vec<Row>> {
+        let at = self.known.iter().position(|(known, _)| known.sql == sql && known.values == values)?;
+        Some(self.known.swap_remove(at).1)
+    }
+
+    /// Asks these, and with them what is to be asked ahead.
+    async fn ask_with_ahead(&mut self, asked: &[Asked<'_>]) -> Result<Vec<Vec<Row>>> {
+        // What is asked may write as well, for what it returns.
+        self.known.clear();
+        let ahead = std::mem::take(&mut self.ahead);
+        let all = asked.iter().copied().chain(ahead.iter().map(|one| (one.sql.as_ref(), one.values.as_slice())));
+        let texts: Vec<(String, &[Cell])> = all.map(|(sql, values)| (numbered(sql, 0), values)).collect();
+        let all: Vec<Asked<'_>> = texts.iter().map(|(text, values)| (text.as_str(), *values)).collect();
+        let answers = self.send(&all).await.map_err(|failure| failure.refusal)?;
+        let mut rows: Vec<Vec<Row>> = answers.into_iter().map(|answer| answer.rows).collect();
+        let known = rows.split_off(asked.len().min(rows.len()));
+        self.known = ahead.into_iter().zip(known).collect();
+        Ok(rows)
+    }
+
+    /// Whoever writes asks anew afterwards.
+    fn forget(&mut self) {
+        self.ahead.clear();
+        self.known.clear();
     }
 }
 
@@ -180,7 +292,12 @@ struct Answer {
     count: u64,
 }
 
-async fn send(client: &Client, waiting: &[Waiting], asked: &[Asked<'_>]) -> Result<Vec<Answer>, Failure> {
+async fn send(
+    client: &Client,
+    waiting: &[Waiting],
+    asked: &[Asked<'_>],
+    end: Option<&str>,
+) -> Result<Vec<Answer>, Failure> {
     // Nothing is sent before all of it can be: a commit behind a statement that was held back would commit without it.
     let mut earlier = Vec::with_capacity(waiting.len());
     for one in waiting {
@@ -201,9 +318,15 @@ async fn send(client: &Client, waiting: &[Waiting], asked: &[Asked<'_>]) -> Resu
         }
     });
     let last = last.iter().map(|(statement, values)| answer(client, statement, values));
-    let (earlier, last) = join(join_all(earlier), join_all(last)).await;
+    let end = async move {
+        match end {
+            Some(words) => client.batch_execute(words).await,
+            None => Ok(()),
+        }
+    };
+    let (earlier, last, end) = join3(join_all(earlier), join_all(last), end).await;
     let answers = earlier.into_iter().collect::<Result<(), Error>>().and_then(|()| last.into_iter().collect());
-    answers.map_err(|error| Failure::of_statement(&error))
+    answers.and_then(|answers| end.map(|()| answers)).map_err(|error| Failure::of_statement(&error))
 }
 
 /// What can be sent at once.
@@ -266,18 +389,31 @@ impl Driver for Transaction {
     }
 
     fn rows<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Vec<Row>>> {
-        async move { self.send_one(sql, values).await.map(|answer| answer.rows) }.boxed()
+        async move { Ok(self.ask_all(&[(sql, values)]).await?.pop().unwrap_or_default()) }.boxed()
     }
 
     fn rows_of<'s>(&'s mut self, statements: &'s [Statement]) -> BoxFuture<'s, Result<Vec<Vec<Row>>>> {
-        async move {
-            let texts: Vec<String> = statements.iter().map(|one| numbered(&one.sql, 0)).collect();
-            let values = statements.iter().map(|one| one.values.as_slice());
-            let asked: Vec<Asked<'_>> = texts.iter().map(String::as_str).zip(values).collect();
-            let answers = self.send(&asked).await.map_err(|failure| failure.refusal)?;
-            Ok(answers.into_iter().map(|answer| answer.rows).collect())
+        let asked: Vec<Asked<'_>> = statements.iter().map(|one| (one.sql.as_ref(), one.values.as_slice())).collect();
+        async move { self.ask_all(&asked).await }.boxed()
+    }
+
+    fn ask_ahead(&mut self, ahead: &dyn Fn() -> Ahead) {
+        // Without a transaction around them they would see several states.
+        if self.stage == Stage::Bare {
+            return;
         }
-        .boxed()
+        let Ahead { statements, is_all } = ahead();
+        self.ahead.extend(statements);
+        if is_all {
+            self.end_with_next();
+        }
+    }
+
+    fn end_with_next(&mut self) {
+        self.ending = match self.ending {
+            Ending::MayBeEarly => Ending::WithNext,
+            other => other,
+        };
     }
 
     fn rows_within<'s>(
@@ -302,24 +438,29 @@ impl Driver for Transaction {
     }
 
     fn execute<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<usize>> {
+        self.forget();
         async move {
-            let count = self.send_one(sql, values).await?.count;
+            let answers = self.send(&[(&numbered(sql, 0), values)]).await.map_err(|failure| failure.refusal)?;
+            let count = answers.first().map_or(0, |answer| answer.count);
             Ok(usize::try_from(count).unwrap_or(usize::MAX))
         }
         .boxed()
     }
 
     fn script<'s>(&'s mut self, sql: &'s str) -> BoxFuture<'s, Result<()>> {
+        self.forget();
         self.waiting.push(Waiting::Words(sql.to_owned().into()));
         async move { self.send(&[]).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
     }
 
     fn execute_later(&mut self, statement: Statement) -> Result<()> {
+        self.forget();
         self.waiting.push(Waiting::Statement(numbered(&statement.sql, 0), statement.values));
         Ok(())
     }
 
     fn change_and_add(&mut self, change: Statement, addition: Statement) -> BoxFuture<'_, Result<bool>> {
+        self.forget();
         let text = change_and_addition(&change, &addition);
         let values = [change.values, addition.values].concat();
         self.waiting.push(Waiting::Statement(text, values));
@@ -335,6 +476,7 @@ impl Driver for Transaction {
     }
 
     fn catch_up(&mut self) -> BoxFuture<'_, Result<()>> {
+        self.forget();
         self.take_up();
         async move { self.send(&[]).await.map(drop).map_err(|failure| failure.refusal) }.boxed()
     }

@@ -18,6 +18,9 @@ const EXPIRIES: [&str; 9] = [
     "soon",
 ];
 
+/// Words that stand in some texts, of several scripts.
+const LEAKED: [&str; 6] = ["src/store/list.rs", "2026-11-25", "a@b.example", "क्षेत्र", "foo_bar", "ΣΊΣΥΦΟΣ"];
+
 pub(super) fn arguments(operation: &str, given: &mut Given<'_>) {
     match operation {
         "server_identity" | "project_list" | "token_list" => {}
@@ -46,6 +49,7 @@ pub(super) fn arguments(operation: &str, given: &mut Given<'_>) {
             given.maybe(40, "undo", |given| json!(given.draw.percent(70)));
         }
         "project_purge" => purge(given),
+        "redact" => redact(given),
         "token_create" => token_create(given),
         "token_revoke" => token_name(given),
         "token_rotate" => {
@@ -76,6 +80,12 @@ fn purge(given: &mut Given<'_>) {
     let confirm = if slug == "scratch" { "scratch" } else { "ledgers" };
     given.put("project", slug);
     given.maybe(85, "confirm", |_| json!(confirm));
+}
+
+fn redact(given: &mut Given<'_>) {
+    let passage = if given.draw.percent(15) { texts::odd(given.draw) } else { (*given.draw.pick(&LEAKED)).to_owned() };
+    given.put("passage", passage);
+    given.maybe(30, "dry_run", |given| json!(given.draw.percent(70)));
 }
 
 fn token_create(given: &mut Given<'_>) {
