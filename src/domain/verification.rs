@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::receipt::{KeptReceipt, Receipt};
 use crate::domain::text::{length, quoted};
 use crate::domain::time::Timestamp;
-use crate::domain::verification::facts::{Branch, Changes, Commit, Facts, Found, NAME_MAX, Obstacle, ObstacleKind};
+use crate::domain::verification::facts::{
+    Branch, Changes, Commit, Facts, Found, NAME_MAX, Obstacle, ObstacleKind, Remote,
+};
 
 /// How many digits of a hash are shown.
 const DIGITS: usize = 12;
@@ -160,7 +162,7 @@ struct Lines<'l> {
     found: Vec<Difference>,
 }
 
-impl Lines<'_> {
+impl<'l> Lines<'l> {
     fn add(&mut self, kind: Weight, about: &str, line: String) {
         self.found.push(Difference { kind, about: about.to_owned(), line });
     }
@@ -218,8 +220,8 @@ impl Lines<'_> {
         if branch.exists() {
             return;
         }
-        let name = short_branch(name);
-        if let Some(fetch) = self.fetch() {
+        let name = self.name();
+        if let Some(fetch) = self.fetch_branch() {
             let line = format!("branch {name} is not in this clone: {fetch}, then {}", switch_to(name));
             return self.unverified("branch", line);
         }
@@ -258,7 +260,7 @@ impl Lines<'_> {
                 field,
                 format!("{field} {name} is here, but it is no commit: git show {name}, and ask the previous session"),
             ),
-            Found::Missing => match self.fetch() {
+            Found::Missing => match self.fetch_branch().filter(|_| !self.facts.is_shallow()).or_else(|| self.fetch()) {
                 Some(fetch) => {
                     let clone = if self.facts.is_shallow() { "shallow clone" } else { "clone" };
                     self.unverified(
@@ -295,7 +297,7 @@ impl Lines<'_> {
         };
         let unknown = unknown(self.fetch(), self.facts.is_shallow());
         if let Some(branch) = self.facts.branch.as_ref().filter(|branch| branch.is_name && branch.exists()) {
-            let name = short_branch(self.claims.branch);
+            let name = self.name();
             match relations.on_branch {
                 Some(true) => {}
                 Some(false) => self.off_branch(name, branch, result),
@@ -356,6 +358,21 @@ impl Lines<'_> {
         })
     }
 
+    /// The command that brings the claimed branch, where it is not here: a clone of one branch fetches no other by itself.
+    fn fetch_branch(&self) -> Option<String> {
+        let is_missing = self.facts.branch.as_ref().is_some_and(|branch| branch.is_name && !branch.exists());
+        let remote = self.facts.remote().filter(|remote| is_missing && !remote.name.starts_with('-'))?;
+        let name = self.name();
+        let name = if name.starts_with('-') { format!("refs/heads/{name}") } else { name.to_owned() };
+        Some(format!("git fetch {} {}", word(&remote.name), word(&format!("{name}:{name}"))))
+    }
+
+    /// The claimed branch by its own name.
+    fn name(&self) -> &'l str {
+        let repository = self.facts.repository.as_ref();
+        branch_name(self.claims.branch, repository.map_or(&[], |repository| &repository.remotes))
+    }
+
     fn notes(&mut self) {
         self.note_repository();
         self.note_branch();
@@ -393,7 +410,7 @@ impl Lines<'_> {
     }
 
     fn note_branch(&mut self) {
-        let name = short_branch(self.claims.branch);
+        let name = self.name();
         let relations = self.facts.result.clone().unwrap_or_default();
         if let Some(result) = self.facts.result_commit.as_ref().and_then(Commit::found)
             && relations.pushed == Some(false)
@@ -439,7 +456,7 @@ impl Lines<'_> {
 
     fn note_head(&mut self) {
         let (Some(head), Some(repository)) = (&self.facts.head, &self.facts.repository) else { return };
-        let name = short_branch(self.claims.branch);
+        let name = self.name();
         let local = self.facts.branch.as_ref().filter(|branch| branch.is_name && branch.local.is_some());
         if repository.bare || head.branch.as_deref() == Some(name).filter(|name| !name.is_empty()) {
             return;
@@ -489,9 +506,12 @@ fn counted(uncommitted: i64, untracked: i64) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
-/// The name of a branch without where git keeps it.
-pub fn short_branch(name: &str) -> &str {
-    name.strip_prefix("refs/heads/").unwrap_or(name)
+/// The own name of a branch, without where git keeps it or where it comes from: `main` for `origin/main`.
+pub fn branch_name<'n>(claimed: &'n str, remotes: &[Remote]) -> &'n str {
+    let name = claimed.strip_prefix("refs/heads/").unwrap_or(claimed);
+    let name = name.strip_prefix("refs/remotes/").unwrap_or(name);
+    let mut rests = remotes.iter().filter_map(|remote| name.strip_prefix(remote.name.as_str())?.strip_prefix('/'));
+    rests.next().filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
 /// The command that checks a branch out; a name that looks like an option is one nowhere else.

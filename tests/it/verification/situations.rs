@@ -139,9 +139,25 @@ const SITUATIONS: &[Situation] = &[
         },
         verdict: "unverified",
         told: &[
-            ("unverified", "branch feat/x is not in this clone: git fetch origin, then git switch feat/x"),
-            ("unverified", "is not in this clone: git fetch origin, then verify again"),
+            (
+                "unverified",
+                "branch feat/x is not in this clone: git fetch origin feat/x:feat/x, then git switch feat/x",
+            ),
+            ("unverified", "is not in this clone: git fetch origin feat/x:feat/x, then verify again"),
         ],
+    },
+    Situation {
+        name: "the result is not fetched",
+        make: |under| {
+            let (repository, _) = held(under);
+            repository.push(&["main", "feat/x"]);
+            let clone = repository.clone_with(&[]);
+            let result = repository.commit("later.txt", "later\n");
+            repository.git(&["push", "--quiet", "origin", "feat/x"]);
+            (clone, receipt("feat/x", &repository.base, &result))
+        },
+        verdict: "unverified",
+        told: &[("unverified", "is not in this clone: git fetch origin, then verify again")],
     },
     Situation {
         name: "no such branch, and no remote",

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::{Failure, Git, Said};
 use crate::domain::text::{self, length, visible};
+use crate::domain::verification::branch_name;
 use crate::domain::verification::facts::{
     Branch, Changes, Commit, Facts, Found, Head, NAME_MAX, Obstacle, ObstacleKind, Relations, Remote, Repository,
     Submodule, Tracking,
 };
-use crate::domain::verification::short_branch;
 
 /// How many remotes are looked at.
 const REMOTES: usize = 20;
@@ -188,11 +188,15 @@ impl Look<'_> {
         let branch = Some(symbolic.out.trim_end_matches('\n')).filter(|_| symbolic.code == 0);
         let commit = self.git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"])?;
         let commit = Some(commit.out.trim()).filter(|id| commit.code == 0 && !id.is_empty());
-        Ok(Head { at, branch: branch.map(|name| short_branch(name).to_owned()), commit: commit.map(str::to_owned) })
+        Ok(Head {
+            at,
+            branch: branch.map(|name| name.trim_start_matches("refs/heads/").to_owned()),
+            commit: commit.map(str::to_owned),
+        })
     }
 
     fn branch(&self, claimed: &str) -> Told<Branch> {
-        let name = short_branch(claimed.trim());
+        let name = branch_name(claimed.trim(), &self.repository.remotes);
         let mut branch = Branch { at: (self.now)(), ..Branch::default() };
         let local = format!("refs/heads/{name}");
         if name.is_empty() || name == "HEAD" || length(name) > NAME_MAX || name.contains('\0') {
@@ -203,7 +207,7 @@ impl Look<'_> {
             return Ok(branch);
         }
         let remotes = self.repository.remotes.iter().map(|remote| format!("refs/remotes/{}/{name}", remote.name));
-        let mut refs: Vec<String> = vec![local.clone(), format!("refs/remotes/{name}")];
+        let mut refs: Vec<String> = vec![local.clone()];
         refs.extend(remotes);
         // Every field ends with a NUL: a path may hold whatever else there is.
         let format = "--format=%(refname)%00%(objectname)%00%(upstream:short)%00%(upstream:track,nobracket)%00%(worktreepath)%00";
