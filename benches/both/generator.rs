@@ -23,14 +23,18 @@ use crate::database::{Dice, PROJECT, Sample};
 
 /// Raised when what is generated changes, so that old files are not taken for new ones.
 pub(crate) const GENERATION: &str = "1";
-/// How many tasks one transaction adds.
+/// How many tasks are made before they are written.
 const GROUP: usize = 50_000;
+/// How many of them one transaction adds. Each adds to the count of its status, and a server's database keeps what a row
+/// was before until the transaction ends: it looks through all of that for the next one.
+const PART: usize = 1_000;
 /// How many ids of each sort are used for random calls.
 const SAMPLE: usize = 2_000;
 /// The time between two tasks, in microseconds.
 const STEP: i64 = 30_000_000;
 
 /// A task with the versions that led to it.
+#[derive(Clone)]
 struct Made {
     task: Task,
     created: Content,
@@ -69,11 +73,14 @@ impl Generator {
                 self.note(&mut sample, made);
             }
             let memories: Vec<Memory> = (0..group.len().div_ceil(20)).map(|_| self.memory()).collect();
-            let made = Arc::new((group, memories));
-            write(&runtime, &store, move |transaction| {
-                let made = Arc::clone(&made);
-                Box::pin(async move { save(transaction, &made.0, &made.1).await })
-            });
+            let mut memories = memories.chunks(PART / 20);
+            for part in group.chunks(PART) {
+                let made = Arc::new((part.to_vec(), memories.next().unwrap_or_default().to_vec()));
+                write(&runtime, &store, move |transaction| {
+                    let made = Arc::clone(&made);
+                    Box::pin(async move { save(transaction, &made.0, &made.1).await })
+                });
+            }
         }
         store.close();
         sample

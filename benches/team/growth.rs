@@ -1,4 +1,5 @@
-//! Reads of a large database beside the same reads of a small one, by one client.
+//! Reads of a large database beside the same reads of small ones, by one client. The smallest has too few tasks to fill a
+//! page of a rare tag or status: there the large one also answers more.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,9 +19,9 @@ use crate::template::Template;
 /// At most so many times as long may a read of the large database take.
 const AIM: f64 = 1.5;
 
-/// Two databases with a server each.
+/// Databases with a server each, the large one last.
 pub(crate) struct Growth {
-    sides: [Side; 2],
+    sides: Vec<Side>,
 }
 
 struct Side {
@@ -32,8 +33,8 @@ struct Side {
 
 impl Growth {
     /// Makes the databases, and starts the servers.
-    pub(crate) fn of(runtime: &Runtime, cluster: &Cluster, folder: &Path, sizes: [usize; 2], versions: usize) -> Self {
-        let sides = sizes.map(|size| {
+    pub(crate) fn of(runtime: &Runtime, cluster: &Cluster, folder: &Path, sizes: &[usize], versions: usize) -> Self {
+        let sides = sizes.iter().map(|&size| {
             let template = Template::of(cluster, folder, size, Some(versions));
             let url = cluster.url(&template.name);
             // A name is given once for ever, and the database is kept.
@@ -43,7 +44,7 @@ impl Growth {
             let address = Address { socket: server.address, token };
             Side { size, reads: reads(&template), _server: server, address }
         });
-        let growth = Self { sides };
+        let growth = Self { sides: sides.collect() };
         // Nothing that is measured pays for a cold disk or a new statement.
         growth.times(runtime, 30);
         growth
@@ -51,22 +52,26 @@ impl Growth {
 
     /// How much longer the reads take, as a table.
     pub(crate) fn measure(&self, runtime: &Runtime, count: usize) -> String {
-        let [small, large] = self.times(runtime, count);
-        let [few, many] = [&self.sides[0], &self.sides[1]].map(|side| grouped(side.size));
-        let mut table =
-            format!("| | {few} tasks, ms | {many} tasks, ms | ratio (≤ {AIM}) |\n| --- | ---: | ---: | ---: |\n");
-        for (number, (name, _)) in self.sides[0].reads.iter().enumerate() {
-            let [one, other] = [&small[number], &large[number]].map(|times| median(times));
-            let ratio = other.as_secs_f64() / one.as_secs_f64();
-            let [one, other] = [one, other].map(|time| time.as_secs_f64() * 1e3);
-            let _ = writeln!(table, "| {name} | {one:.2} | {other:.2} | {ratio:.2} |");
+        let times = self.times(runtime, count);
+        let (large, small) = self.sides.split_last().expect("a large one");
+        let head = |side: &Side| format!(" {} tasks, ms |", grouped(side.size));
+        let mut table = format!("| |{}", self.sides.iter().map(head).collect::<String>());
+        for side in small {
+            let _ = write!(table, " {} : {} (≤ {AIM}) |", grouped(large.size), grouped(side.size));
+        }
+        let _ = writeln!(table, "\n| --- |{}", " ---: |".repeat(self.sides.len() + small.len()));
+        for (number, (name, _)) in large.reads.iter().enumerate() {
+            let medians: Vec<f64> = times.iter().map(|times| median(&times[number]).as_secs_f64()).collect();
+            let ratios = medians[..small.len()].iter().map(|one| medians[small.len()] / one);
+            let shown = medians.iter().map(|median| median * 1e3).chain(ratios);
+            let _ = writeln!(table, "| {name} |{}", shown.map(|value| format!(" {value:.2} |")).collect::<String>());
         }
         table
     }
 
-    /// The times of each read on both sides, in turn.
-    fn times(&self, runtime: &Runtime, count: usize) -> [Vec<Vec<Duration>>; 2] {
-        let mut times = [0, 1].map(|_| vec![Vec::new(); self.sides[0].reads.len()]);
+    /// The times of each read on all sides, in turn.
+    fn times(&self, runtime: &Runtime, count: usize) -> Vec<Vec<Vec<Duration>>> {
+        let mut times = vec![vec![Vec::new(); self.sides[0].reads.len()]; self.sides.len()];
         runtime.block_on(async {
             let mut clients = Vec::new();
             for side in &self.sides {

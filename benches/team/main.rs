@@ -3,8 +3,8 @@
 //! this machine.
 //!
 //! `cargo bench --bench team` takes under 7 minutes; with `-- --quick` a minute, for a smaller database and one round.
-//! `-- --large` goes on with reads of 1,000,000 tasks beside the same reads of 100; the first time it makes them, which
-//! takes long and many gigabytes. Databases are kept under `target/bench`.
+//! `-- --large` goes on with reads of 1,000,000 tasks beside the same reads of few; the first time it makes them, which
+//! takes half an hour and 15 GB; `--reads` with it leaves the rates out. Databases are kept under `target/bench`.
 
 #[path = "../http/agent.rs"]
 mod agent;
@@ -44,6 +44,8 @@ mod echo {
 use std::path::Path;
 use std::time::Duration;
 
+use tokio::runtime::Runtime;
+
 use crate::cluster::Cluster;
 use crate::growth::Growth;
 use crate::subject::Subject;
@@ -52,8 +54,8 @@ use crate::subject::Subject;
 struct Plan {
     /// How many tasks the database has whose rates are measured.
     tasks: usize,
-    /// How many tasks the small and the large database have, if they are asked.
-    sizes: Option<[usize; 2]>,
+    /// How many tasks the small databases and the large one have, if they are asked.
+    sizes: &'static [usize],
     /// Rounds over all rows; in each, every row gets its turn.
     rounds: usize,
     /// How long a turn is: whole seconds, as pgbench counts.
@@ -62,13 +64,12 @@ struct Plan {
     reads: usize,
 }
 
-const FULL: Plan = Plan { tasks: 10_000, sizes: None, rounds: 3, turn: Duration::from_secs(2), reads: 400 };
-const LARGE: Plan = Plan { sizes: Some([100, 1_000_000]), ..FULL };
-const QUICK: Plan = Plan { tasks: 100, sizes: Some([100, 1_000]), rounds: 1, turn: Duration::from_secs(1), reads: 20 };
-/// How many versions each task of the small and the large database has.
+const FULL: Plan = Plan { tasks: 10_000, sizes: &[], rounds: 3, turn: Duration::from_secs(2), reads: 400 };
+const LARGE: Plan = Plan { sizes: &[100, 10_000, 1_000_000], ..FULL };
+const QUICK: Plan = Plan { tasks: 100, sizes: &[100, 1_000], rounds: 1, turn: Duration::from_secs(1), reads: 20 };
+/// How many versions each task of the small and the large databases has.
 const VERSIONS: usize = 10;
 
-#[expect(clippy::print_stdout, reason = "the table is the benchmark's answer")]
 fn main() {
     let is_given = |name: &str| std::env::args().any(|argument| argument == name);
     let plan = match (is_given("--quick"), is_given("--large")) {
@@ -81,30 +82,38 @@ fn main() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let cluster = Cluster::start(folder.join("team"));
-    let busy = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    if !is_given("--reads") {
+        rates(&plan, &runtime, &cluster, &folder);
+    }
+    reads(&plan, &runtime, &cluster, &folder);
+}
 
+#[expect(clippy::print_stdout, reason = "the table is the benchmark's answer")]
+fn rates(plan: &Plan, runtime: &Runtime, cluster: &Cluster, folder: &Path) {
+    let busy = busy();
     let mut rows = row::rows();
-    let mut subject = Subject::of(&runtime, &cluster, &folder, plan.tasks);
+    let mut subject = Subject::of(runtime, cluster, folder, plan.tasks);
     for _ in 0..plan.rounds {
         for row in &mut rows {
-            subject.turn(&runtime, row, plan.turn);
+            subject.turn(runtime, row, plan.turn);
         }
     }
     drop(subject);
-    println!(
-        "{}\n{}\nload of the machine before: {}",
-        table::table(plan.tasks, &rows),
-        table::aims(&rows),
-        busy.trim()
-    );
+    println!("{}\n{}\nload of the machine before: {busy}", table::table(plan.tasks, &rows), table::aims(&rows));
+}
 
-    match plan.sizes {
-        Some(sizes) => {
-            let growth = Growth::of(&runtime, &cluster, &folder, sizes, VERSIONS);
-            println!("\n{}", growth.measure(&runtime, plan.reads));
-        }
-        None => {
-            println!("Reads of 1,000,000 tasks are measured with -- --large, which makes them first.");
-        }
+#[expect(clippy::print_stdout, reason = "the table is the benchmark's answer")]
+fn reads(plan: &Plan, runtime: &Runtime, cluster: &Cluster, folder: &Path) {
+    if plan.sizes.is_empty() {
+        println!("Reads of 1,000,000 tasks are measured with -- --large, which makes them first.");
+        return;
     }
+    let growth = Growth::of(runtime, cluster, folder, plan.sizes, VERSIONS);
+    let busy = busy();
+    println!("\n{}\nload of the machine before: {busy}", growth.measure(runtime, plan.reads));
+}
+
+/// How busy the machine was in the last minutes, and is.
+fn busy() -> String {
+    std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned()
 }

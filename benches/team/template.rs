@@ -1,13 +1,20 @@
-//! Databases of a given size in a cluster, made once by the store's own functions and kept.
+//! Databases of a given size in a cluster, made once and kept: by the store's own functions, a large one by copies of what
+//! these made.
 
 use std::path::Path;
 
 use heyaira::store::backend::Database as Place;
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, said};
 use crate::database::Sample;
 use crate::generator::{GENERATION, Generator};
+
+/// How many tasks are made one by one; copies are made many times as fast.
+const MADE: usize = 50_000;
+/// How many ids of tasks are used for random calls.
+const SAMPLE: usize = 2_000;
 
 /// A database in a cluster.
 pub(crate) struct Template {
@@ -26,9 +33,14 @@ impl Template {
         if !notes.exists() {
             cluster.create(&name, "template1");
             let place = Place::of(&cluster.url(&name)).expect("an address");
-            let sample = Generator::of(size).run(&place);
+            let made = size.min(MADE);
+            let mut sample = Generator::of(made).run(&place);
             if let Some(versions) = versions {
                 grow(cluster, &name, versions);
+            }
+            if size > made {
+                copy(cluster, &name, size / made - 1);
+                sample.ids = some_ids(cluster, &name);
             }
             cluster.sql(&name, "vacuum (analyze, freeze)");
             std::fs::write(&notes, sample.to_json()).expect("notes are written");
@@ -36,6 +48,19 @@ impl Template {
         let sample = Sample::from_json(&std::fs::read_to_string(&notes).expect("notes"));
         Self { name, sample }
     }
+}
+
+/// Adds so many older copies of every task and memory.
+fn copy(cluster: &Cluster, name: &str, copies: usize) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/team/copies.sql");
+    let arguments = ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-v", &format!("copies={copies}"), "-f", script];
+    said(cluster.program("psql").args(arguments).arg(cluster.url(name)).output().expect("psql runs"));
+}
+
+/// Ids out of all tasks.
+fn some_ids(cluster: &Cluster, name: &str) -> Vec<Uuid> {
+    let told = cluster.sql(name, &format!("select task_id from task order by md5(task_id::text) limit {SAMPLE}"));
+    told.lines().map(|id| id.parse().expect("an id")).collect()
 }
 
 /// Gives each task further versions until it has so many: small changes of the summary, which stays as it is.

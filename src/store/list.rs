@@ -10,19 +10,19 @@ use crate::domain::words::Query;
 use crate::error::{Refusal, Result};
 use crate::store::backend::{Question, Statement as Asked, Transaction};
 use crate::store::cell::{Cell, Row};
+use crate::store::list::way::{Share, Ways, Words};
 use crate::store::project;
-use crate::store::search::{Condition, Search};
-use crate::store::task::from_json;
+use crate::store::search::Condition;
+use crate::store::task::{from_json, to_json};
+
+mod way;
 
 /// Totals are exact up to here.
 pub const TOTAL_EXACT: i64 = 1_000;
 
-/// How many tasks are looked at, step by step, before a search for frequent words goes another way.
-const WALKED: [i64; 3] = [64, 256, 1_024];
-/// How many of the newest matches tell how frequent words are.
-const SAMPLE: i64 = 300;
-/// How far apart matches may be for a walk to meet a page of them in time.
-const FAR: i64 = 50;
+/// How many tasks are looked at before a search for frequent words goes another way, and how many of them at least at once.
+const WALKED: i64 = 1_344;
+const WALKED_AT_ONCE: i64 = 64;
 
 /// Which tasks.
 #[derive(Clone, Debug, Default)]
@@ -121,52 +121,6 @@ impl Sort {
     }
 }
 
-/// Which share of a project's tasks a filter leaves, as far as the way to find them depends on it.
-#[derive(Clone, Copy, PartialEq)]
-enum Share {
-    /// It asks for nothing.
-    All,
-    /// So many that the next ones are soon met in the order of the answer.
-    Many,
-    /// So few that they are gathered and sorted.
-    Few,
-}
-
-/// The filters that no index has in the order of an answer.
-struct Ways {
-    search: Option<Search>,
-    words: Share,
-    tag: Share,
-}
-
-impl Ways {
-    /// `None` if a query holds no word: then nothing matches.
-    async fn of(transaction: &mut Transaction, project_id: i64, filter: &Filter) -> Result<Option<Self>> {
-        let query = filter.query.as_deref().map(Query::of);
-        let (search, words) = match query {
-            None => (None, Share::All),
-            Some(None) => return Ok(None),
-            Some(Some(query)) => {
-                let search = Search::of(transaction, project_id, query).await?;
-                let many = search.is_frequent(transaction, SAMPLE, FAR).await?;
-                (Some(search), if many { Share::Many } else { Share::Few })
-            }
-        };
-        let tag = match &filter.tag {
-            None => Share::All,
-            Some(tag) if tagged(transaction, project_id, tag).await? > TOTAL_EXACT => Share::Many,
-            Some(_) => Share::Few,
-        };
-        Ok(Some(Self { search, words, tag }))
-    }
-}
-
-/// How many tasks have a tag, counted no further than `TOTAL_EXACT` + 1.
-async fn tagged(transaction: &mut Transaction, project_id: i64, tag: &str) -> Result<i64> {
-    let sql = "select count(*) from (select 1 from task_tag where project_id = ?1 and tag = ?2 limit ?3) found";
-    transaction.integer(sql, &[project_id.into(), tag.into(), (TOTAL_EXACT + 1).into()]).await
-}
-
 #[derive(Clone)]
 struct Statement {
     conditions: Vec<String>,
@@ -198,9 +152,9 @@ impl Statement {
     ///
     /// `gathered` says that words drive the search. Then, and for a rare tag, a plus keeps the planner from walking
     /// the whole project instead.
-    fn of(project_id: i64, filter: &Filter, ways: &Ways, gathered: bool) -> Self {
+    fn of(project_id: i64, filter: &Filter, ways: &Ways, gathered: bool) -> Result<Self> {
         let mut statement = Self { conditions: Vec::new(), values: Vec::new() };
-        let drives = gathered || ways.tag == Share::Few;
+        let drives = gathered || ways.tag() == Share::Few;
         statement.add(if drives { "+t.project_id =" } else { "t.project_id =" }, project_id);
         if let Some(status) = filter.status {
             statement.add("t.status =", status.as_str());
@@ -217,15 +171,19 @@ impl Statement {
         if let Some(tag) = &filter.tag {
             let place = statement.place(tag);
             let of_tag = format!("from task_tag g where g.project_id = ?1 and g.tag = ?{place}");
-            statement.conditions.push(if drives && !gathered {
-                format!("t.task_id in (select g.task_id {of_tag})")
+            if drives && !gathered {
+                statement.conditions.push(format!("t.task_id in (select g.task_id {of_tag})"));
             } else {
+                // What the task itself shows of its tags leaves out nearly all others without a look into another table.
+                let shown = statement.place(to_json(tag)?);
+                statement.conditions.push(format!("replace(t.tags, ?{shown}, '') <> t.tags"));
                 // One value and no join: a planner that does not know the tag would gather all that have it.
-                format!("t.task_id = (select g.task_id {of_tag} and g.task_id = t.task_id)")
-            });
+                let has_it = format!("t.task_id = (select g.task_id {of_tag} and g.task_id = t.task_id)");
+                statement.conditions.push(has_it);
+            }
         }
         statement.flags(filter);
-        statement
+        Ok(statement)
     }
 
     /// How many rows of `from` meet it, counted no further than `TOTAL_EXACT` + 1.
@@ -302,8 +260,7 @@ pub async fn page(
         };
         return Ok((found, total));
     }
-    let ways = Ways { search: None, words: Share::All, tag: Share::All };
-    let statement = Statement::of(project_id, filter, &ways, false);
+    let statement = Statement::of(project_id, filter, &Ways::default(), false)?;
     let asked = Page { statement, sort, after, limit }.asked()?;
     let read = move |mut rows: Vec<Row>| rows.iter_mut().map(|row| short(row, sort)).collect();
     transaction.ask_both(Question::new(asked, read), counted(project_id, filter)).await
@@ -318,15 +275,15 @@ async fn found(
     after: Option<&Position>,
     limit: i64,
 ) -> Result<Vec<Short>> {
-    if let (Some(search), Share::Many) = (&ways.search, ways.words) {
-        let statement = Statement::of(project_id, filter, ways, false);
+    if let Some(Words { search, one_in: Some(one_in) }) = &ways.words {
+        let statement = Statement::of(project_id, filter, ways, false)?;
         let page = Page { statement, sort, after, limit };
-        if let Some(found) = walk(transaction, page, search.query()).await? {
+        if let Some(found) = walk(transaction, page, search.query(), *one_in).await? {
             return Ok(found);
         }
     }
-    let mut statement = Statement::of(project_id, filter, ways, ways.search.is_some());
-    if let Some(search) = &ways.search {
+    let mut statement = Statement::of(project_id, filter, ways, ways.words.is_some())?;
+    if let Some(Words { search, .. }) = &ways.words {
         statement.meet(search.condition(statement.next_place()));
     }
     let asked = Page { statement, sort, after, limit }.asked()?;
@@ -383,19 +340,26 @@ const VERDICT: &str = "select f.verdict from verification f where f.verification
     (select max(k.verification_key) from verification k where k.task_id = t.task_id and k.verdict <> 'unverified' \
     and k.receipt_version = (select max(r.version) from receipt r where r.task_id = t.task_id))";
 
-/// A page of tasks with frequent words: looks at tasks in the order of the answer until enough of them have the words.
+/// A page of tasks with words that one task in so many has: looks at tasks in the order of the answer until enough of them
+/// have the words.
 ///
 /// `None` if that took too long: then gathering all that match is quicker.
-async fn walk(transaction: &mut Transaction, page: Page<'_>, query: &Query) -> Result<Option<Vec<Short>>> {
+async fn walk(transaction: &mut Transaction, page: Page<'_>, query: &Query, one_in: i64) -> Result<Option<Vec<Short>>> {
     const TEXTS: &str =
         ", t.handoff_next, t.description, t.completion_criteria, t.required_reviews, t.handoff_completed";
     let Page { statement, sort, after, limit } = page;
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut position = after.cloned();
     let mut found = Vec::new();
-    for batch in WALKED {
-        let step = Page { statement: statement.clone(), sort, after: position.as_ref(), limit: batch };
-        let asked = step.walked(TEXTS)?;
+    // The first step is half as far again as a full page is to be expected: then it seldom needs another one.
+    let mut step = limit.saturating_mul(one_in).saturating_mul(3) / 2;
+    let mut left = WALKED;
+    while left > 0 {
+        let batch = step.clamp(WALKED_AT_ONCE, left.max(WALKED_AT_ONCE));
+        left -= batch;
+        step = left;
+        let page = Page { statement: statement.clone(), sort, after: position.as_ref(), limit: batch };
+        let asked = page.walked(TEXTS)?;
         let mut rows = transaction.rows(&asked.sql, &asked.values).await?;
         let at_end = i64::try_from(rows.len()).is_ok_and(|count| count < batch);
         let mut last = None;
@@ -433,22 +397,24 @@ fn texts(row: &mut Row, task: &Short) -> Result<Vec<String>> {
 /// always counted to the end.
 async fn total(transaction: &mut Transaction, project_id: i64, filter: &Filter, ways: &Ways) -> Result<i64> {
     if !filter.looks_at_rows() && filter.is_of_any_status() {
-        match (&ways.search, &filter.tag) {
-            (None, Some(tag)) => return tagged(transaction, project_id, tag).await,
-            (Some(search), None) => return search.count(transaction, TOTAL_EXACT + 1).await,
+        match (&ways.words, ways.tagged) {
+            (None, Some(tagged)) => return Ok(tagged),
+            (Some(words), None) => return words.search.count(transaction, TOTAL_EXACT + 1).await,
             _ => {}
         }
     }
-    let statement = Statement::of(project_id, filter, ways, ways.search.is_some() && ways.words == Share::Few);
-    let Some(search) = &ways.search else {
+    let statement = Statement::of(project_id, filter, ways, ways.words() == Share::Few)?;
+    let Some(Words { search, one_in }) = &ways.words else {
         return statement.count(transaction, "task t").await;
     };
-    if ways.words == Share::Many && statement.clone().count(transaction, "task t").await? <= TOTAL_EXACT {
+    if let Some(one_in) = one_in
+        && statement.clone().count(transaction, "task t").await? <= TOTAL_EXACT
+    {
         let page = Page { statement, sort: Sort::Updated, after: None, limit: i64::MAX };
-        let found = walk(transaction, page, search.query()).await?;
+        let found = walk(transaction, page, search.query(), *one_in).await?;
         return Ok(found.map_or(0, |found| i64::try_from(found.len()).unwrap_or(i64::MAX)));
     }
-    let mut statement = Statement::of(project_id, filter, ways, true);
+    let mut statement = Statement::of(project_id, filter, ways, true)?;
     let (from, condition) = search.stream(statement.next_place());
     statement.meet(condition);
     statement.count(transaction, from).await

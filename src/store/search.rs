@@ -75,11 +75,12 @@ impl Search {
         }
     }
 
-    /// True if at least one task in `far` matches, as far as that can be told at once; false for fewer than `least`.
-    pub async fn is_frequent(&self, transaction: &mut Transaction, least: i64, far: i64) -> Result<bool> {
+    /// How frequent the words are, as far as that can be told at once: one task in so many has them. `None` if fewer than
+    /// `least` have them, or fewer than one in `far`.
+    pub async fn spread(&self, transaction: &mut Transaction, least: i64, far: i64) -> Result<Option<i64>> {
         match &self.known {
-            Known::Sqlite => sqlite::is_frequent(transaction, self.project_id, &self.query, least, far).await,
-            Known::Postgres(known) => Ok(known.is_frequent(least, far)),
+            Known::Sqlite => sqlite::spread(transaction, self.project_id, &self.query, least, far).await,
+            Known::Postgres(known) => Ok(known.spread(least, far)),
         }
     }
 }

@@ -284,6 +284,22 @@ fn page(ground: &Ground, arguments: Value) -> (Vec<String>, Option<Value>) {
     (rows(&page["tasks"]).iter().map(|row| text(&row["id"])).collect(), page.get("next_cursor").cloned())
 }
 
+/// All ids that the cursor of a list reaches.
+fn reached(ground: &Ground, filter: &Value) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let mut cursor = None;
+    loop {
+        let mut arguments = json!({"limit": 200, "cursor": cursor});
+        merge(&mut arguments, filter.clone());
+        let (ids, next) = page(ground, arguments);
+        seen.extend(ids);
+        cursor = next;
+        if cursor.is_none() {
+            return seen;
+        }
+    }
+}
+
 #[test]
 fn rw_032_the_total_is_true_and_the_cursor_reaches_all() {
     let ground = Ground::new();
@@ -397,17 +413,42 @@ fn totals_are_exact_up_to_a_thousand() {
     assert_eq!(totals(), [(); 6].map(|()| json!("1000+")));
     assert_eq!(ground.ask("continuity_context", json!({}))["counts"]["todo"], 1_001, "counts are exact at any size");
     assert_eq!(ground.ask("task_list", json!({"query": "7 task"}))["total"], 1, "a single digit is a word");
-    let mut seen = BTreeSet::new();
-    let mut cursor = None;
-    loop {
-        let (ids, next) = page(&ground, json!({"query": "many", "limit": 200, "cursor": cursor}));
-        seen.extend(ids);
-        cursor = next;
-        if cursor.is_none() {
-            break;
-        }
+    assert_eq!(
+        reached(&ground, &json!({"query": "many"})).len(),
+        1_001,
+        "the cursor reaches what the total does not count"
+    );
+}
+
+#[test]
+fn totals_are_exact_among_many_tasks() {
+    let ground = Ground::new();
+    let made =
+        |words: &'static str| (0..).map(move |number| json!({"title": format!("{words} {number}"), "summary": "s"}));
+    let total = |query: &str| ground.ask("task_list", json!({"query": query}))["total"].clone();
+    ground.ask_all("task_create", made("half every").take(1_000).chain(made("every").take(1_600)));
+    assert_eq!((total("half"), total("half every")), (json!(1_000), json!(1_000)));
+    assert_eq!((total("every"), total("every half absent")), (json!("1000+"), json!(0)));
+    ground.ask_all("task_create", made("half").take(1));
+    assert_eq!((total("half"), total("half every")), (json!("1000+"), json!(1_000)));
+}
+
+#[test]
+fn a_frequent_tag_finds_what_a_rare_one_would() {
+    let ground = Ground::new();
+    let odd = "a \"b\" \\ é";
+    let with = |tags: &[&str]| json!({"title": "t", "summary": "s", "tags": tags});
+    let many = ground.ask_all("task_create", (0..1_100).map(|_| with(&[",", odd])));
+    // A list of two tags shows a comma between quotes, as that of the tag above does.
+    ground.ask_all("task_create", [with(&["a", "b"]), with(&["A \"b\" \\ é"]), with(&[",,"])]);
+    let made: BTreeSet<String> = many.iter().map(|answer| text(&answer["task_id"])[..8].to_owned()).collect();
+    for tag in [",", odd] {
+        let first = ground.ask("task_list", json!({"tag": tag}));
+        assert_eq!(first["total"], "1000+");
+        assert_eq!(reached(&ground, &json!({"tag": tag})), made, "{tag}");
+        assert_eq!(ground.ask("task_list", json!({"tag": tag, "status": "done"}))["total"], 0);
+        assert_eq!(ground.ask("task_list", json!({"tag": tag, "query": "t"}))["total"], "1000+");
     }
-    assert_eq!(seen.len(), 1_001, "the cursor reaches what the total does not count");
 }
 
 #[test]

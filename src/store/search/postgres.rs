@@ -3,8 +3,9 @@
 //! the database's own parsers cut anything, and never rely on how well it knows the tables: every statement has one way
 //! that is good, whatever is searched.
 //!
-//! An index of this kind gathers every match before it gives the first. So that frequent words are told and counted at
-//! once, random samples of the tasks have their words in the index once more, under other names.
+//! An index of this kind gathers every match before it gives the first, and whether a match is still to be seen stands in
+//! its row alone, each on another page. So that frequent words are told at once and few rows are looked at for it, random
+//! samples of the tasks have their words in the index once more, under other names.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ use std::fmt::Write as _;
 use uuid::Uuid;
 
 use crate::domain::words::{Phrase, Query, each_word, stands_alone};
-use crate::error::Result;
+use crate::error::{Refusal, Result};
 use crate::store::backend::Transaction;
 use crate::store::cell::Cell;
 use crate::store::project;
@@ -47,10 +48,17 @@ const SAMPLES: [Sample; 5] = [
 const OVERSIZED: char = 'x';
 /// The most bytes of terms; a `tsvector` can have 1,048,575.
 const TERMS_MAX: usize = 1_000_000;
-/// The least tasks of a sample that tells about a project.
+/// The least tasks of a sample that is asked first.
+const FIRST_LEAST: i64 = 128;
+/// So many matches in the first sample tell enough; for fewer the next larger one is asked.
+const FIRST_ENOUGH: i64 = 48;
+/// The least tasks of a sample that tells about rarer words.
 const SAMPLE_LEAST: i64 = 512;
 /// How far the matches of a sample are counted.
 const SAMPLE_COUNTED: i64 = 1_024;
+/// A sample with twice as many matches as can be expected of a number of tasks, and so many more, has more than that
+/// number behind it: it would be otherwise once in 10^18 times.
+const SURE: i64 = 32;
 /// To gather a term's matches in the index costs as much as to look at the text of so many times fewer tasks.
 const TEXT_COST: i64 = 16;
 
@@ -133,14 +141,37 @@ impl Known {
     pub(super) async fn of(transaction: &mut Transaction, project_id: i64, query: &Query) -> Result<Self> {
         let counts = transaction.ask(project::counts(project_id)).await?;
         let tasks: i64 = counts.into_iter().map(|(_, count)| count).sum();
-        let fits = |sample: &usize| tasks >> SAMPLES[*sample].bits >= SAMPLE_LEAST;
-        let sample = (1..SAMPLES.len()).rev().find(fits).unwrap_or(0);
-        let mut known = Self { tasks, sample, ..Self::default() };
-        if sample > 0 && query.phrases.len() > 1 {
-            known.left = left(&phrase_counts(transaction, project_id, query, sample).await?);
+        let mut known = Self { tasks, ..Self::default() };
+        let counted = sample_of(tasks, SAMPLE_LEAST);
+        if counted > 0 && query.phrases.len() > 1 {
+            known.left = left(&phrase_counts(transaction, project_id, query, counted).await?);
         }
-        known.matches = known.matches(transaction, project_id, query, sample, SAMPLE_COUNTED).await?;
+        (known.sample, known.matches) = known.first_matches(transaction, project_id, query).await?;
         Ok(known)
+    }
+
+    /// The sample that tells enough, and how many matches it has: the first one, or else the next larger one, in one
+    /// question.
+    async fn first_matches(
+        &self,
+        transaction: &mut Transaction,
+        project_id: i64,
+        query: &Query,
+    ) -> Result<(usize, i64)> {
+        let first = sample_of(self.tasks, FIRST_LEAST);
+        let Some(next) = first.checked_sub(1) else {
+            return Ok((first, self.matches(transaction, project_id, query, first, SAMPLE_COUNTED).await?));
+        };
+        let asked = self.counting(project_id, query, first, SAMPLE_COUNTED, 1);
+        let more = self.counting(project_id, query, next, SAMPLE_COUNTED, asked.values.len() + 1);
+        // What is not needed is not run.
+        let sql = format!("select n, case when n < {FIRST_ENOUGH} then ({}) end from ({}) first", more.sql, asked.sql);
+        let row = transaction.row(&sql, &[asked.values, more.values].concat()).await?;
+        let row = row.ok_or_else(|| Refusal::internal(&"a count gave no row"))?;
+        Ok(match row.maybe_integer(1)? {
+            Some(matches) => (next, matches),
+            None => (first, row.integer(0)?),
+        })
     }
 
     /// How many matches there must be, going by the sample.
@@ -148,9 +179,10 @@ impl Known {
         (self.matches << SAMPLES[self.sample].bits) >> SAMPLES[sample].bits
     }
 
-    pub(super) const fn is_frequent(&self, least: i64, far: i64) -> bool {
+    pub(super) fn spread(&self, least: i64, far: i64) -> Option<i64> {
         let expected = self.expected(0);
-        expected >= least && expected.saturating_mul(far) >= self.tasks
+        let one_in = self.tasks / expected.max(1) + 1;
+        (expected >= least && one_in <= far).then_some(one_in)
     }
 
     pub(super) async fn count(
@@ -163,6 +195,9 @@ impl Known {
         let told = self.sample == 0 && self.matches < SAMPLE_COUNTED;
         if told || self.matches >= most {
             return Ok(self.matches.min(most));
+        }
+        if self.sample > 0 && self.matches >= SURE + 2 * (most >> SAMPLES[self.sample].bits) {
+            return Ok(most);
         }
         for sample in (1..self.sample).rev() {
             // What a sample has, all have: enough of it need not be counted elsewhere.
@@ -184,13 +219,17 @@ impl Known {
         sample: usize,
         most: i64,
     ) -> Result<i64> {
-        // Without a column the rows themselves need not be read where the database knows that everyone sees them.
+        let Condition { sql, values } = self.counting(project_id, query, sample, most, 1);
+        transaction.integer(&sql, &values).await
+    }
+
+    /// The query that gives this number as `n`.
+    fn counting(&self, project_id: i64, query: &Query, sample: usize, most: i64, place: usize) -> Condition {
         let asked = Within { key: "1", index: "task_words" };
-        let Condition { sql, mut values } = self.matching(asked, project_id, query, sample, 1);
+        let Condition { sql, mut values } = self.matching(asked, project_id, query, sample, place);
         values.push(most.into());
-        let sql = format!("select count(*) from ({sql} limit ?{}) found", values.len());
-        let row = transaction.row(&sql, &values).await?;
-        row.map_or(Ok(0), |row| row.integer(0))
+        let limit = place + values.len() - 1;
+        Condition { sql: format!("select count(*) as n from ({sql} limit ?{limit}) found"), values }
     }
 
     pub(super) fn condition(&self, within: Within, project_id: i64, query: &Query, place: usize) -> Condition {
@@ -223,6 +262,11 @@ impl Known {
         }
         Condition { sql, values }
     }
+}
+
+/// The smallest sample that has so many of a project's tasks, or all tasks.
+fn sample_of(tasks: i64, least: i64) -> usize {
+    (1..SAMPLES.len()).rev().find(|sample| tasks >> SAMPLES[*sample].bits >= least).unwrap_or(0)
 }
 
 /// What finds the oversized ones of a project.

@@ -62,26 +62,28 @@ pub(super) async fn count(transaction: &mut Transaction, project_id: i64, query:
     Ok(count)
 }
 
-/// Told by the newest `least` matches.
-pub(super) async fn is_frequent(
+/// One task in so many matches, told by the newest `least` of those that do.
+pub(super) async fn spread(
     transaction: &mut Transaction,
     project_id: i64,
     query: &Query,
     least: i64,
     far: i64,
-) -> Result<bool> {
+) -> Result<Option<i64>> {
     let sql = "select count(*), max(key) - min(key) from \
         (select rowid as key from task_words where task_words match ?1 order by rowid desc limit ?2) newest";
+    // Whole words are found one by one, beginnings are gathered first: the latter only where the former leave it open.
     for beginnings in [false, true] {
         let values = [expression(project_id, query, beginnings), least.into()];
         let row = transaction.row(sql, &values).await?;
-        if let Some(row) = row.filter(|row| row.integer(0) == Ok(least))
-            && row.integer(1)? <= least.saturating_mul(far)
-        {
-            return Ok(true);
+        if let Some(row) = row.filter(|row| row.integer(0) == Ok(least)) {
+            let one_in = row.integer(1)? / least + 1;
+            if one_in <= far {
+                return Ok(Some(one_in));
+            }
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// True if a query finds this task.
