@@ -50,5 +50,6 @@ mod token;
 mod transfer;
 mod twins;
 mod upgrade;
+mod verification;
 mod verify;
 mod words;

@@ -57,11 +57,11 @@ fn a_database_of_the_first_schema_is_brought_up_to_date() {
     let client = house.client("maria");
     let task = client.create("before the upgrade");
     client.hand_off(&task, 1, "codex:s-1");
+    let before = client.get(&task);
     for step in UNDONE.iter().rev() {
         house.database().damage(step);
     }
     house.database().damage("delete from migration where number > 1");
-    let before = client.get(&task);
     let house = house.restarted();
     assert_eq!(house.client("maria").get(&task), before);
     assert_eq!(i64::try_from(UNDONE.len()), Ok(CURRENT - 1), "a step is missing here");

@@ -157,6 +157,9 @@ pub(crate) fn row(task: &Short, now: Timestamp, project: &Project) -> Value {
             put("continued_by", json!(by));
         }
     }
+    if task.contradicted {
+        put("verified", json!("contradicted"));
+    }
     if task.status == Status::InProgress && task.updated < now.plus_hours(-project.stale_hours) {
         put("stale", json!(true));
     }
