@@ -34,6 +34,10 @@ bench *ARGUMENTS:
 bench-http *ARGUMENTS:
     cargo bench --bench http -- {{ARGUMENTS}}
 
+# One table of the look for secrets: kinds of text at three sizes beside a regular expression, in 5 seconds.
+bench-secrets:
+    cargo bench --bench secrets
+
 # One table of teams: one server and several on PostgreSQL beside pgbench and SQLite, in under 7 minutes. With `--large`
 # also a large database beside small ones: the first time it makes 1,000,000 tasks with 10 versions each, which takes half an
 # hour and 15 GB under target/bench; `--large --reads` leaves the rest out.

@@ -20,4 +20,5 @@ pub mod text;
 pub mod time;
 pub mod token;
 pub mod tokens;
+pub mod verification;
 pub mod words;

@@ -15,7 +15,8 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::domain::project::{Instance, Project, short_instance};
-use crate::domain::secret;
+use crate::domain::rule::{Rule, Setting};
+use crate::domain::secret::Sightings;
 use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
 use crate::domain::token::{Role, Secret};
@@ -409,6 +410,8 @@ async fn write_until_known(store: &Store, deadline: Instant, work: impl Work<Val
 struct Prepared {
     /// The checked arguments, or everything that is wrong with them.
     arguments: Result<Map<String, Value>>,
+    /// The secrets in what was sent.
+    sightings: Sightings,
     write_context: Option<String>,
     repetition: Repetition,
 }
@@ -421,7 +424,8 @@ struct Repetition {
 }
 
 impl Repetition {
-    fn of(effect: Effect, connection: &Connection, observed: &Observed, checked: &Map<String, Value>) -> Self {
+    fn of(entry: &Entry, connection: &Connection, observed: &Observed, checked: &Map<String, Value>) -> Self {
+        let effect = entry.effect;
         if effect == Effect::Reads {
             return Self::default();
         }
@@ -432,7 +436,7 @@ impl Repetition {
         let has_key = matches!(effect, Effect::Adds | Effect::Changes);
         Self {
             idempotency_key: named.or_else(|| connection.key.clone().filter(|_| has_key)),
-            fingerprint: arguments::fingerprint(checked, session),
+            fingerprint: arguments::fingerprint(&entry.schema, checked, session),
         }
     }
 }
@@ -445,11 +449,18 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
         whole: matches!(connection.door, Door::CommandLine | Door::Http),
     };
     let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
+<<<<<<< HEAD
+    let sightings = Sightings::in_arguments(&arguments, entry.may_hold_secret);
+    let arguments = reading.parse(arguments, |given| (entry.problems)(given, observed));
+    let repetition = arguments.as_ref().map(|checked| Repetition::of(entry.effect, connection, observed, checked));
+    Prepared { repetition: repetition.unwrap_or_default(), write_context, sightings, arguments }
+=======
     // Secrets come first: no later refusal may quote one.
     let arguments = secret::refuse_own(&arguments, entry.may_hold_secret)
         .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
-    let repetition = arguments.as_ref().map(|checked| Repetition::of(entry.effect, connection, observed, checked));
+    let repetition = arguments.as_ref().map(|checked| Repetition::of(entry, connection, observed, checked));
     Prepared { repetition: repetition.unwrap_or_default(), write_context, arguments }
+>>>>>>> verify
 }
 
 async fn execute(
@@ -466,6 +477,8 @@ async fn execute(
     let slug = pinned.map(|pinned| pinned.project.as_str());
     transaction.ask_ahead(&|| asked_ahead(entry, connection, &prepared, now));
     let (instance, project, standing) = project::identity_and_standing(transaction, slug).await?;
+    // Secrets come first: a caller that is refused for another reason must not send them again.
+    let warnings = prepared.sightings.judge(secret_setting(project.as_ref()))?;
     check_place(pinned, &instance, project.as_ref())?;
     check_role(connection, entry)?;
     if let (Some(given), Some(project)) = (&prepared.write_context, &project)
@@ -492,17 +505,40 @@ async fn execute(
         standing.check_writable()?;
     }
     let mut context = Context { transaction, instance, project, connection, observed, now, ids };
-    let answer = (entry.run)(Value::Object(arguments), &mut context).await?;
+    let mut answer = (entry.run)(Value::Object(arguments), &mut context).await?;
+    if entry.writes {
+        warn(&mut answer, warnings);
+    }
     if let Some(place) = idempotency_place(entry, connection, &prepared.repetition, project_id) {
         idempotency::save(context.transaction, &place, prepared.repetition.fingerprint, &answer, now)?;
     }
     Ok(answer)
 }
 
+/// What the project says to secrets in what is sent.
+fn secret_setting(project: Option<&Project>) -> Setting {
+    project.map_or(Setting::Refuse, |project| project.setting(Rule::Secrets))
+}
+
+/// How many warnings an answer has at most.
+pub const WARNINGS: usize = 5;
+
+/// Puts warnings in front of those that the answer has.
+fn warn(answer: &mut Value, mut warnings: Vec<Value>) {
+    let Some(fields) = answer.as_object_mut().filter(|_| !warnings.is_empty()) else { return };
+    if let Some(Value::Array(others)) = fields.get_mut("warnings") {
+        warnings.append(others);
+    }
+    warnings.truncate(WARNINGS);
+    fields.insert("warnings".to_owned(), Value::Array(warnings));
+}
+
 /// What a call will ask once it is known that it may, if the project is what it was when it was last seen.
 fn asked_ahead(entry: &Entry, connection: &Connection, prepared: &Prepared, now: Timestamp) -> Ahead {
     let project_id = connection.seen_project.load(Ordering::Relaxed);
-    let Some(arguments) = prepared.arguments.as_ref().ok().filter(|_| entry.in_project && project_id != 0) else {
+    // What is refused is not sent on either: a database may log what it is asked.
+    let may_ask = entry.in_project && project_id != 0 && prepared.sightings.is_empty();
+    let Some(arguments) = prepared.arguments.as_ref().ok().filter(|_| may_ask) else {
         return Ahead::default();
     };
     let mut ahead = (entry.asks_first)(arguments, &Place { project_id, now });

@@ -9,6 +9,7 @@ pub mod memory;
 pub mod message;
 pub(crate) mod page;
 pub mod project;
+pub mod receipt;
 pub mod redact;
 pub mod resume;
 pub mod task;
@@ -34,6 +35,8 @@ static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<handoff::HandoffLine>(),
         Entry::of::<task::history::TaskHistory>(),
         Entry::of::<task::history::TaskRevert>(),
+        Entry::of::<receipt::ReceiptShow>(),
+        Entry::of::<receipt::ReceiptRecord>(),
         Entry::of::<project::ProjectCreate>(),
         Entry::of::<project::ProjectList>(),
         Entry::of::<project::ProjectShow>(),

@@ -17,6 +17,7 @@ pub mod search;
 pub mod task;
 pub mod token;
 pub mod transfer;
+pub mod verification;
 pub mod verify;
 pub mod version;
 pub mod watch;

@@ -222,7 +222,7 @@ fn receipt(session: String) -> KeptReceipt {
         tests: Some("cargo test: 12 passed".to_owned()),
         ..Receipt::default()
     };
-    KeptReceipt { version: 2, receipt, observed: Vec::new(), carried: Vec::new() }
+    KeptReceipt { version: 2, receipt, observed: Vec::new(), carried: Vec::new(), verification: None }
 }
 
 fn set_up(runtime: &Runtime, store: &Store) -> String {

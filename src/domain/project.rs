@@ -177,8 +177,8 @@ pub fn slug_problem(slug: &str) -> Option<String> {
     let fits = slug.chars().next().is_some_and(lawful)
         && slug.chars().all(|character| lawful(character) || character == '-')
         && slug.len() <= 63;
-    if crate::domain::secret::is_own(slug) {
-        return Some("holds a write_context or token, no project name".to_owned());
+    if crate::domain::secret::holds(slug) {
+        return Some("holds a secret, no project name".to_owned());
     }
     (!fits).then(|| {
         format!(

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::session::Observed;
+use crate::domain::verification::Verification;
 use crate::error::{Refusal, Result};
 
 /// The problem of a receipt whose session nobody names.
@@ -60,6 +61,8 @@ pub struct KeptReceipt {
     pub observed: Vec<String>,
     /// Fields taken from the session's previous receipt.
     pub carried: Vec<String>,
+    /// The last comparison with a repository that told something, where that was asked for.
+    pub verification: Option<Verification>,
 }
 
 impl Receipt {
@@ -118,6 +121,6 @@ impl Receipt {
                 marks.1.push(name.to_owned());
             }
         }
-        Ok(KeptReceipt { version, receipt: self, observed: marks.0, carried: marks.1 })
+        Ok(KeptReceipt { version, receipt: self, observed: marks.0, carried: marks.1, verification: None })
     }
 }

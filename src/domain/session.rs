@@ -32,6 +32,10 @@ pub const SESSION_REF_MAX: usize = 200;
 /// The form is `<harness>:<native id>` or `label:<words>`; a path is no session id.
 pub fn session_ref_problem(text: &str) -> Option<String> {
     let quoted = crate::domain::text::quoted(text, 60);
+    // It is stored wherever it comes from: an argument, a header, the environment.
+    if crate::domain::secret::holds(text) {
+        return Some("holds a secret".to_owned());
+    }
     if crate::domain::text::length(text) > SESSION_REF_MAX {
         return Some(format!("is longer than {SESSION_REF_MAX} characters"));
     }

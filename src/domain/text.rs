@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::domain::hidden;
+use crate::domain::secret::masked;
 
 /// The longest long text, in characters.
 pub const TEXT_MAX: usize = 100_000;
@@ -38,8 +39,10 @@ pub fn grouped(number: usize) -> String {
     answer
 }
 
-/// `text` as a JSON string of at most `most` characters, for error texts: stored text stays data.
+/// `text` as a JSON string of at most `most` characters, for error texts: stored text stays data, and a secret in it is
+/// not repeated. What is cut off would no longer be known for one, so it is taken out first.
 pub fn quoted(text: &str, most: usize) -> String {
+    let text = &*masked(text);
     if length(text) <= most {
         return json!(text).to_string();
     }
@@ -52,7 +55,7 @@ pub fn quoted_value(value: &Value, most: usize) -> String {
     match value {
         Value::String(text) => quoted(text, most),
         other => {
-            let text = other.to_string();
+            let text = masked(&other.to_string()).into_owned();
             if length(&text) <= most {
                 text
             } else {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::secret::{TOKEN_PREFIX, is_own};
+use crate::domain::secret::{TOKEN_PREFIX, holds};
 use crate::domain::text::{escaped, is_unseen, length, quoted};
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
@@ -156,8 +156,8 @@ pub fn new_name_problem(name: &str) -> Option<String> {
 
 /// What is wrong with a token's name, if anything is.
 pub fn name_problem(name: &str) -> Option<String> {
-    if is_own(name) {
-        return Some("looks like a secret of HeyAira: give a name such as ci or maria-laptop".to_owned());
+    if holds(name) {
+        return Some("looks like a secret: give a name such as ci or maria-laptop".to_owned());
     }
     let problem = match length(name) {
         0 => "is empty",

@@ -103,27 +103,30 @@ fn most_bytes_of(value: &Value) -> usize {
     }
 }
 
-/// A digest over checked arguments and the session that is known to call: equal for equal calls, whatever the order or
-/// the `write_context`.
-pub fn fingerprint(arguments: &Map<String, Value>, session: Option<&str>) -> [u8; 32] {
+/// A digest over checked arguments and the session that is known to call: equal for equal calls, whatever the order, the
+/// `write_context` or the time at which something was looked at.
+pub fn fingerprint(schema: &Map<String, Value>, arguments: &Map<String, Value>, session: Option<&str>) -> [u8; 32] {
     let mut names: Vec<&String> = arguments.keys().collect();
     names.sort();
     let mut digest = Sha256::new();
     digest.update(json!(session).to_string());
     for name in names {
         if name != "write_context" && name != "idempotency_key" {
-            digest.update(json!([name, canonical(&arguments[name])]).to_string());
+            let field = schema.get("properties").and_then(|fields| fields.get(name));
+            digest.update(json!([name, canonical(field, &arguments[name])]).to_string());
         }
     }
     digest.finalize().into()
 }
 
-fn canonical(value: &Value) -> Value {
+fn canonical(schema: Option<&Value>, value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
+            let inner = |name: &String| schema.and_then(|schema| schema.get("properties")?.get(name));
             let mut names: Vec<&String> = fields.keys().collect();
+            names.retain(|name| !inner(name).is_some_and(|field| schema::has(field, "x-when")));
             names.sort();
-            names.into_iter().map(|name| (name.clone(), canonical(&fields[name]))).collect()
+            names.into_iter().map(|name| (name.clone(), canonical(inner(name), &fields[name]))).collect()
         }
         other => other.clone(),
     }
@@ -322,7 +325,7 @@ impl Problems {
 
     fn unknown_name(&mut self, prefix: &str, name: &str, known: &[&str]) {
         let shown = text::quoted(name, 60);
-        let shown = if shown.len() == name.len() + 2 { name.to_owned() } else { shown };
+        let shown = if shown[1..shown.len() - 1] == *name { name.to_owned() } else { shown };
         let sentence = text::nearest(&name.to_lowercase().replace('-', "_"), known).map_or_else(
             || format!("{prefix}{shown} is unknown"),
             |near| format!("{prefix}{shown} is unknown: did you mean {prefix}{near}?"),

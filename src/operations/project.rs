@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::domain::project::Project;
 use crate::domain::rule::{Rule, Setting, Settings};
+use crate::domain::secret::refuse_text;
 use crate::domain::text::{TITLE_MAX, quoted};
 use crate::error::{Refusal, Result};
 use crate::operation::{Audience, Context, Effect, Operation};
@@ -198,8 +199,9 @@ impl Operation for ProjectSet {
     }
 }
 
-/// Refuses a resource that is no URI.
+/// Refuses a resource that is no URI, or one with a password in it.
 pub fn check_resource(resource: &str) -> Result<()> {
+    refuse_text("resource", resource)?;
     let scheme = resource.split_once(':').map(|(scheme, rest)| (scheme, rest.trim_start_matches('/')));
     let fits = scheme.is_some_and(|(scheme, rest)| {
         !rest.is_empty()

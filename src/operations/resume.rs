@@ -14,7 +14,7 @@ use crate::operations::budget::{
 };
 use crate::operations::memory::line as memory_line;
 use crate::operations::message::waiting;
-use crate::operations::task::get::{NAMES, ReadOn, names, receipt_in_short};
+use crate::operations::task::get::{NAMES, ReadOn, names, receipt_in_short, room_of_verification};
 use crate::operations::task::load;
 use crate::store::memory;
 use crate::store::version::{self, Version};
@@ -59,10 +59,11 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
     let (first, others) = texts.split_at(texts.len().min(1));
     let receipt = |room| kept.as_ref().map(|kept| receipt_in_short(kept, &read_on, false, room));
     let boxes = open_boxes(&task, BOXES_ROOM, &read_on);
+    let told = kept.as_ref().map_or(0, room_of_verification);
     let sections = [
         Section { cost: cost_of_parts(first), least: 1_400, most: 2_200 },
         Section { cost: cost_of_parts(&names), least: 900, most: NAMES },
-        Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_250, most: 2_000 },
+        Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_250 + told, most: 2_000 + told },
         Section { cost: memories.cost(), least: 600, most: MEMORIES_ROOM },
         Section { cost: cost_of_fields(&boxes), least: 400, most: BOXES_ROOM },
         messages.section(),

@@ -106,6 +106,8 @@ pub struct Short {
     pub written_by: String,
     /// How good its handoff was when it was last written.
     pub grade: Option<Grade>,
+    /// True if the last verification of its last receipt contradicts that.
+    pub contradicted: bool,
     /// Where it stands in the order.
     pub position: Position,
 }
@@ -262,7 +264,7 @@ pub async fn page(
         return Ok((found, total));
     }
     let statement = Statement::of(project_id, filter, &Ways::default(), false)?;
-    let asked = Page { statement, sort, after, limit }.asked("")?;
+    let asked = Page { statement, sort, after, limit }.asked()?;
     let read = move |mut rows: Vec<Row>| rows.iter_mut().map(|row| short(row, sort)).collect();
     transaction.ask_both(Question::new(asked, read), counted(project_id, filter)).await
 }
@@ -287,7 +289,8 @@ async fn found(
     if let Some(Words { search, .. }) = &ways.words {
         statement.meet(search.condition(statement.next_place()));
     }
-    let mut rows = Page { statement, sort, after, limit }.rows(transaction, "").await?;
+    let asked = Page { statement, sort, after, limit }.asked()?;
+    let mut rows = transaction.rows(&asked.sql, &asked.values).await?;
     rows.iter_mut().map(|row| short(row, sort)).collect()
 }
 
@@ -300,31 +303,46 @@ struct Page<'p> {
 }
 
 impl Page<'_> {
-    async fn rows(self, transaction: &mut Transaction, more: &str) -> Result<Vec<Row>> {
-        let asked = self.asked(more)?;
-        transaction.rows(&asked.sql, &asked.values).await
+    /// What asks for its rows: the columns that [`short`] reads. The verdict is looked up for the rows of the page alone,
+    /// and not for all that have to be sorted for it.
+    fn asked(self) -> Result<Asked> {
+        let order = self.order();
+        let Asked { sql, values } = self.columns("")?;
+        Ok(Asked::new(format!("select t.*, ({VERDICT}) from ({sql}) t order by {order}"), values))
     }
 
-    /// What asks for its rows: the columns that [`short`] reads, then `more` of them.
-    fn asked(mut self, more: &str) -> Result<Asked> {
+    /// The same with `more` columns before the verdict, for rows that are met in the order of the answer.
+    fn walked(self, more: &str) -> Result<Asked> {
+        self.columns(&format!("{more}, ({VERDICT})"))
+    }
+
+    fn columns(mut self, more: &str) -> Result<Asked> {
         if let Some(position) = self.after {
             self.statement.behind(self.sort, position)?;
         }
-        let columns = self.sort.columns().iter();
-        let order = columns.map(|(column, descends)| format!("{column} {}", if *descends { "desc" } else { "asc" }));
-        let order: Vec<String> = order.collect();
+        let order = self.order();
         let place = self.statement.place(self.limit);
         let sql = format!(
             "select t.task_id, t.version, t.status, t.priority, t.title, t.summary, t.owner, t.updated_at, t.created_at, \
-             t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by, {}{more} \
-             from task t where {} order by {}, t.task_id asc limit ?{place}",
+             t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by, {} as grade{more} \
+             from task t where {} order by {order} limit ?{place}",
             grade_of("t"),
             self.statement.conditions.join(" and "),
-            order.join(", ")
         );
         Ok(Asked::new(sql, self.statement.values))
     }
+
+    fn order(&self) -> String {
+        let columns = self.sort.columns().iter();
+        let order = columns.map(|(column, descends)| format!("{column} {}", if *descends { "desc" } else { "asc" }));
+        format!("{}, t.task_id asc", order.collect::<Vec<_>>().join(", "))
+    }
 }
+
+/// What the last verification of the last receipt of task `t` told.
+const VERDICT: &str = "select f.verdict from verification f where f.verification_key = \
+    (select max(k.verification_key) from verification k where k.task_id = t.task_id and k.verdict <> 'unverified' \
+    and k.receipt_version = (select max(r.version) from receipt r where r.task_id = t.task_id))";
 
 /// A page of tasks with words that one task in so many has: looks at tasks in the order of the answer until enough of them
 /// have the words.
@@ -345,7 +363,8 @@ async fn walk(transaction: &mut Transaction, page: Page<'_>, query: &Query, one_
         left -= batch;
         step = left;
         let page = Page { statement: statement.clone(), sort, after: position.as_ref(), limit: batch };
-        let mut rows = page.rows(transaction, TEXTS).await?;
+        let asked = page.walked(TEXTS)?;
+        let mut rows = transaction.rows(&asked.sql, &asked.values).await?;
         let at_end = i64::try_from(rows.len()).is_ok_and(|count| count < batch);
         let mut last = None;
         for row in &mut rows {
@@ -437,6 +456,8 @@ impl Filter {
 }
 
 fn short(row: &mut Row, sort: Sort) -> Result<Short> {
+    // It comes last, behind what a walk reads besides.
+    let verdict = row.0.len().saturating_sub(1);
     let status = row.str(2)?;
     let status = Status::of(status).ok_or_else(|| Refusal::internal(&format!("unknown status {status}")))?;
     let task_id = row.uuid(0)?;
@@ -462,6 +483,7 @@ fn short(row: &mut Row, sort: Sort) -> Result<Short> {
         pending_by: row.maybe_text(13)?,
         written_by: row.text(14)?,
         grade: row.maybe_text(15)?.as_deref().and_then(Grade::of),
+        contradicted: row.maybe_text(verdict)?.as_deref() == Some("contradicted"),
         position: Position { keys, task_id },
     })
 }

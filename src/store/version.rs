@@ -10,6 +10,7 @@ use crate::error::{Refusal, Result};
 use crate::store::backend::{Question, Statement, Transaction};
 use crate::store::cell::Row;
 use crate::store::task::{from_json, to_json};
+use crate::store::verification;
 
 /// Who wrote a version, when, by what act.
 #[derive(Clone, Debug)]
@@ -160,11 +161,27 @@ pub fn last_receipt(task_id: Uuid, up_to: i64) -> Question<Option<KeptReceipt>> 
 
 /// The last receipt up to a version, and how many there are.
 pub fn receipts(task_id: Uuid, up_to: i64) -> Question<Option<(KeptReceipt, i64)>> {
-    let sql = "select version, fields, observed, carried, \
-        (select count(*) from receipt where task_id = ?1 and version <= ?2) \
-        from receipt where task_id = ?1 and version <= ?2 order by version desc limit 1";
-    Question::new(Statement::new(sql, [task_id.into(), up_to.into()]), |rows| {
-        rows.first().map(|row| Ok((receipt(row)?, row.integer(4)?))).transpose()
+    receipt_where("version <= ?2", task_id, up_to)
+}
+
+/// The receipt that came with a version.
+pub fn receipt_at(task_id: Uuid, version: i64) -> Question<Option<KeptReceipt>> {
+    receipt_where("version = ?2", task_id, version).then(|found| found.map(|(kept, _)| kept))
+}
+
+/// The last receipt with such a version, with its last verification that told something; and how many there are.
+fn receipt_where(condition: &str, task_id: Uuid, version: i64) -> Question<Option<(KeptReceipt, i64)>> {
+    let (columns, last) = (verification::COLUMNS, verification::LAST);
+    let sql = format!(
+        "select r.version, r.fields, r.observed, r.carried, \
+         (select count(*) from receipt where task_id = ?1 and {condition}), {columns} \
+         from (select task_id, version, fields, observed, carried from receipt where task_id = ?1 and {condition} \
+         order by version desc limit 1) r left join verification f on f.verification_key = ({last})"
+    );
+    Question::new(Statement::new(sql, [task_id.into(), version.into()]), |mut rows| {
+        let Some(row) = rows.first_mut() else { return Ok(None) };
+        let verification = verification::verification(row, 5)?;
+        Ok(Some((KeptReceipt { verification, ..receipt(row)? }, row.integer(4)?)))
     })
 }
 
@@ -174,10 +191,11 @@ fn receipt(row: &Row) -> Result<KeptReceipt> {
         receipt: from_json(row.str(1)?)?,
         observed: from_json(row.str(2)?)?,
         carried: from_json(row.str(3)?)?,
+        verification: None,
     })
 }
 
-/// The last receipt of a session from a version on.
+/// The last receipt of a session from a version on; its verification is not asked for.
 pub fn last_receipt_of(task_id: Uuid, session_ref: &str, from: i64) -> Question<Option<KeptReceipt>> {
     let sql = "select version, fields, observed, carried from receipt \
         where task_id = ?1 and session_ref = ?2 and version >= ?3 order by version desc limit 1";

@@ -7,10 +7,12 @@ pub mod connect;
 pub mod connections;
 pub mod doctor;
 pub mod flags;
+pub mod git;
 pub mod handoff;
 pub mod limits;
 pub mod maintain;
 pub mod mcp;
+pub mod receipt;
 pub mod redact;
 pub mod serve;
 pub mod setup;
@@ -30,6 +32,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::prelude::*;
 
 use crate::config::{Config, SystemClock};
+use crate::domain::secret::holds;
 use crate::domain::session::{Observed, session_ref_problem};
 use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
@@ -144,7 +147,9 @@ pub fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 /// The name of the person at this machine.
 pub fn caller() -> String {
     let names = ["USER", "LOGNAME", "USERNAME"];
-    let named = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
+    let named = names
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty() && !holds(value)));
     named.unwrap_or_else(|| "local".to_owned())
 }
 

@@ -94,6 +94,9 @@ fn a_purge_needs_its_confirmation_and_removes_everything() {
     let (client, other) = (house.client("maria"), house.client_in("other", "oscar"));
     let (task, kept) = (client.create("Import bank statements"), other.create("Import invoices"));
     client.hand_off(&task, 1, "codex:s-1");
+    let facts = json!({"at": "2026-11-25T08:00:00Z", "path": "/home/maria/bank"});
+    let recorded = json!({"task_id": task, "receipt_version": 2, "facts": facts});
+    house.person("maria").ok("receipt_record", recorded);
     client.ok("memory_add", json!({"kind": "fact", "summary": "bank", "task_id": task}));
     client.ok("message_send", json!({"to": task, "text": "t"}));
     other.ok("memory_add", json!({"kind": "fact", "summary": "bank"}));
@@ -104,6 +107,7 @@ fn a_purge_needs_its_confirmation_and_removes_everything() {
     let purged = house.owner().ok("project_purge", json!({"project": "ledger", "confirm": "ledger"}));
     assert_eq!(purged, json!({"purged": "ledger", "tasks": 1}));
     client.refused("task_list", json!({}), Code::NoProject, &["ledger"]);
+    assert_eq!(house.database().texts("select facts from verification").len(), 0);
     house.add_project("ledger");
     let anew = house.client("maria");
     assert_eq!(anew.ok("task_list", json!({"query": "bank"}))["total"], 0);

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::receipt::KeptReceipt;
 use crate::domain::session::{self, Observed};
 use crate::domain::task::{Content, Task, short_id};
+use crate::domain::verification::{self, Verdict};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::budget::{
@@ -158,11 +159,12 @@ async fn whole(context: &mut Context<'_>, shown: Shown) -> Result<Value> {
     let names = names(content);
     let texts: Vec<Part<'_>> = content.texts().into_iter().map(|(name, text)| Part::of(name, text)).collect();
     let receipt = |room| kept.as_ref().map(|kept| receipt_in_short(kept, &read_on, true, room));
+    let told = kept.as_ref().map_or(0, room_of_verification);
     let sections = [
         Section { cost: cost_of_parts(&names), least: 900, most: NAMES },
         Section { cost: budget::cost_of_texts(&content.tags), least: 500, most: 1_200 },
         messages.section(),
-        Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_750, most: 3_000 },
+        Section { cost: receipt(usize::MAX).as_ref().map_or(0, cost_of), least: 1_750 + told, most: 3_000 + told },
         Section { cost: cost_of_parts(&texts), least: 200 * texts.len(), most: usize::MAX },
     ];
     let spent = cost_of_fields(&answer) + OVERHEAD;
@@ -286,7 +288,8 @@ pub(crate) fn receipt_in_short(kept: &KeptReceipt, read_on: &ReadOn, whole: bool
             marks.insert(name.to_owned(), json!(fields));
         }
     }
-    marks.insert("verified".to_owned(), json!("unverified"));
+    let (said, cut_differences) = verified(kept, read_on);
+    marks.extend(said);
     let fields = kept.receipt.fields();
     let parts = fields.iter().filter_map(|(name, text)| {
         let repeats = matches!(*name, "completed_work" | "next_step" | "blockers");
@@ -299,10 +302,42 @@ pub(crate) fn receipt_in_short(kept: &KeptReceipt, read_on: &ReadOn, whole: bool
         room = room.saturating_sub(CUT);
     }
     let from = |field: &str, offset: usize| read_on.from(&format!("receipt.{field}"), offset);
-    let cut = put_texts(&mut answer, &parts, room, from);
+    let mut cut = put_texts(&mut answer, &parts, room, from);
     answer.extend(marks);
+    cut.extend(cut_differences.map(|one| ("differences".to_owned(), one)));
     if !cut.is_empty() {
         answer.insert("cut".to_owned(), Value::Object(cut));
     }
     Value::Object(answer)
+}
+
+/// How many contradictions are shown.
+const DIFFERENCES: usize = 3;
+/// What one of them may cost.
+const DIFFERENCE: usize = 200;
+/// What an answer needs to say them and where the rest is.
+const CONTRADICTED: usize = DIFFERENCES * (DIFFERENCE + 10) + 180;
+
+/// What a receipt needs besides, where a verification told something.
+pub(crate) fn room_of_verification(kept: &KeptReceipt) -> usize {
+    verification::last(kept).map_or(0, |_| CONTRADICTED)
+}
+
+/// What the last verification told, and what of it was cut.
+fn verified(kept: &KeptReceipt, read_on: &ReadOn) -> (Map<String, Value>, Option<Value>) {
+    let mut said = Map::new();
+    let Some(last) = verification::last(kept) else {
+        said.insert("verified".to_owned(), json!(Verdict::Unverified));
+        return (said, None);
+    };
+    said.insert("verified".to_owned(), json!(last.verdict));
+    said.insert("verified_at".to_owned(), json!(last.at.to_minute()));
+    let whole = last.contradictions();
+    let shown: Vec<String> = whole.iter().take(DIFFERENCES).map(|line| budget::clipped(line, DIFFERENCE)).collect();
+    let is_cut = shown.len() < whole.len() || shown.iter().zip(&whole).any(|(shown, whole)| shown != whole);
+    let cut = is_cut.then(|| budget::cut(shown.len(), whole.len(), &read_on.field("receipt.differences")));
+    if !shown.is_empty() {
+        said.insert("differences".to_owned(), json!(shown));
+    }
+    (said, cut)
 }

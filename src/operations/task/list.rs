@@ -154,12 +154,16 @@ pub(crate) fn row(task: &Short, now: Timestamp, project: &Project) -> Value {
     put("age", json!(task.updated.age(now)));
     if task.pending_version > 0 {
         put("handoff", json!("pending"));
-        if let Some(grade) = task.grade.filter(|grade| *grade != Grade::Ready) {
+        let grade = task.grade.map(|grade| grade.with_git(task.contradicted));
+        if let Some(grade) = grade.filter(|grade| *grade != Grade::Ready) {
             put("grade", json!(grade));
         }
         if let Some(by) = continued_by(task) {
             put("continued_by", json!(by));
         }
+    }
+    if task.contradicted {
+        put("verified", json!("contradicted"));
     }
     if task.status == Status::InProgress && task.updated < now.plus_hours(-project.stale_hours) {
         put("stale", json!(true));

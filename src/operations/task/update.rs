@@ -10,16 +10,13 @@ use crate::domain::session::Observed;
 use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::Result;
-use crate::operation::{Context, Effect, Operation, Place};
+use crate::operation::{Context, Effect, Operation, Place, WARNINGS};
 use crate::operations::handoff::Judged;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, check_circles, load, load_ahead, resolve_all, save, whole_id};
 use crate::store;
 use crate::store::backend::Ahead;
-
-/// How many warnings an answer has at most.
-const WARNINGS: usize = 5;
 
 /// Change the arguments you pass; each replaces the old value whole. `handoff_next` with `work_receipt` makes a handoff: the answer has its line and what to fix. done needs all boxes ticked and a result; blocked needs `handoff_blockers`. On `version_conflict` merge, then retry.
 #[derive(Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::domain::secret::is_own;
+use crate::domain::secret::{holds, masked};
 use crate::domain::text::visible;
 use crate::error::{Code, Refusal, Result};
 use crate::surface::cli::text;
@@ -38,19 +38,21 @@ pub fn note(text: &str) {
 /// Prints a refusal; answers its exit code.
 pub fn refused(refusal: Refusal, as_json: bool) -> ExitCode {
     let refusal = refusal.of_owner();
+    // A path or an address may hold what no rule of an argument looked at.
+    let (message, next) = (masked(&refusal.message).into_owned(), masked(&refusal.next).into_owned());
+    let told = Refusal { message, next, ..refusal };
     if as_json {
-        let _ = write(&format!("{}\n", refusal.body()));
+        let _ = write(&format!("{}\n", told.body()));
     } else {
-        note(&visible(&refusal.to_string()));
+        note(&visible(&told.to_string()));
     }
-    ExitCode::from(refusal.code.exit())
+    ExitCode::from(told.code.exit())
 }
 
 /// The parser's text, which quotes words of the command line, unless one of them is a secret.
 fn without_secret(text: String) -> String {
-    if is_own(&text) {
-        return "error: a word that looks like a secret of HeyAira stands where none belongs; it is not repeated here"
-            .to_owned();
+    if holds(&text) {
+        return "error: a word that looks like a secret stands where none belongs; it is not repeated here".to_owned();
     }
     // The address of a server may hold a password.
     if text.contains("postgres://") || text.contains("postgresql://") {

@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, connections, doctor, flags, handoff, maintain, mcp, redact, serve, setup, start, transfer,
+    Session, connections, doctor, flags, handoff, maintain, mcp, receipt, redact, serve, setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 14] = [
+const BY_HAND: [(&str, Run); 15] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -23,6 +23,7 @@ const BY_HAND: [(&str, Run); 14] = [
     ("resume", setup::resume),
     ("handoff check", handoff::check),
     ("doctor", doctor::doctor),
+    ("receipt verify", receipt::verify),
     ("verify", maintain::verify),
     ("backup", maintain::backup),
     ("restore", maintain::restore),
@@ -55,6 +56,7 @@ pub fn all() -> Command {
             _ => root,
         };
     }
+    let root = grouped(root, "receipt", with_globals(receipt::command()));
     root.mut_subcommand("handoff", |group| group.mut_subcommand("check", with_files))
 }
 
@@ -79,6 +81,7 @@ fn grouped(root: Command, group: &str, command: Command) -> Command {
         "memory" => "Memories: what outlives a task",
         "message" => "Messages for the owner of a task or a session",
         "handoff" => "Handoffs: check one, print its line",
+        "receipt" => "Receipts: compare one with a git repository, show what came out",
         "project" => "Projects of this instance",
         "token" => "Tokens: the credentials of the HTTP surface",
         _ => "",
@@ -155,7 +158,8 @@ fn made_by_hand() -> Vec<Command> {
             .arg(serve::auth_flag()),
         Command::new("resume")
             .about("Read everything that is needed to go on from a handoff line")
-            .arg(text("line").num_args(1..).action(ArgAction::Append).help("The line, e.g. handoff: 8e287857 v7")),
+            .arg(text("line").num_args(1..).action(ArgAction::Append).help("The line, e.g. handoff: 8e287857 v7"))
+            .args(receipt::flags()),
         Command::new("doctor")
             .about("Check the set-up: database, settings, permissions, project")
             .arg(connections::flag()),

@@ -9,6 +9,7 @@ use std::io::Read;
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::{Map, Value, json};
 
+use crate::domain::secret::masked;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{Entry, schema};
 
@@ -188,12 +189,14 @@ fn content(name: &str, value: &str) -> Result<String> {
         std::fs::read(rest).map(|read| bytes = read)
     };
     let unreadable = |what: String| {
+        // A password may start with an @.
+        let rest = masked(rest);
         Refusal::new(
             Code::InvalidArgument,
             format!("{name}: {what}"),
             format!("Name a readable UTF-8 file; a text that starts with @ is written @@{rest}. Nothing was written."),
         )
     };
-    read.map_err(|error| unreadable(format!("{rest} cannot be read: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| unreadable(format!("{rest} is not UTF-8 text")))
+    read.map_err(|error| unreadable(format!("{} cannot be read: {error}", masked(rest))))?;
+    String::from_utf8(bytes).map_err(|_| unreadable(format!("{} is not UTF-8 text", masked(rest))))
 }

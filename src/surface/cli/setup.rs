@@ -15,7 +15,7 @@ use crate::operations;
 use crate::operations::project::check_resource;
 use crate::store::backend::work;
 use crate::store::project;
-use crate::surface::cli::{Session, answer, connect, now, profile_of, wait};
+use crate::surface::cli::{Session, answer, connect, now, profile_of, receipt, wait};
 
 /// `heyaira init`.
 pub fn init(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
@@ -188,6 +188,12 @@ pub fn resume(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     }
     let entry = operations::named("continuity_context")
         .ok_or_else(|| Refusal::internal(&"continuity_context is not listed"))?;
-    let packet = session.ask(entry, json!({"handoff": words.join(" ")}))?;
+    let service = session.config.open(false)?;
+    let mut packet = session.ask_of(&service, entry, json!({"handoff": words.join(" ")}))?;
+    let repository = receipt::beside(session, &service, &packet, matches);
+    service.store.close();
+    if let (Some(repository), Some(fields)) = (repository?, packet.as_object_mut()) {
+        fields.insert("repo".to_owned(), repository);
+    }
     answer::print(&packet, session.json)
 }

@@ -130,7 +130,7 @@ pub fn program(text: &str) -> Option<&str> {
 
 fn within(most: usize, text: &str) -> Option<&str> {
     let text = text.trim();
-    let lawful = !text.chars().any(char::is_control) && !secret::is_own(text);
+    let lawful = !text.chars().any(char::is_control) && !secret::holds(text);
     let fits = !text.is_empty() && text.chars().count() <= most && lawful;
     fits.then_some(text)
 }

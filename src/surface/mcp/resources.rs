@@ -7,6 +7,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::domain::secret::masked;
 use crate::domain::session::Observed;
 use crate::domain::text;
 use crate::error::{Code, Refusal};
@@ -133,7 +134,7 @@ fn not_found(uri: &str) -> ErrorData {
 
 /// The error names the address: a client that reads many at once tells them apart by it.
 fn missing(message: String, uri: &str) -> ErrorData {
-    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
+    ErrorData::resource_not_found(message, Some(json!({"uri": masked(uri)})))
 }
 
 /// A refusal as a protocol error: reading a resource has no other way to fail.

@@ -19,6 +19,22 @@ fn boxes(script: &Script, count: u64, characters: usize) -> String {
     (0..count).map(|seed| format!("- [ ] {}\n", script.line(characters, seed))).collect()
 }
 
+/// Gives a task a receipt with the longest names, and records what contradicts all of them.
+fn contradict(ground: &Ground, script: &Script, task_id: &str) {
+    let name = |seed| json!(script.line(240, seed).trim());
+    let receipt =
+        json!({"session_ref": session(script), "branch": name(1), "base_commit": name(2), "result_commit": name(3)});
+    let version = ground.update(task_id, json!({"work_receipt": receipt}))["version"].clone();
+    let at = "2026-11-25T08:00:00Z";
+    let commit = json!({"at": at, "found": "no_commit"});
+    let facts = json!({"at": at, "path": script.line(240, 4), "repository": {"at": at},
+        "branch": {"at": at, "is_name": true}, "base_commit": commit, "result_commit": commit});
+    let recorded =
+        ground.ask("receipt_record", json!({"task_id": task_id, "receipt_version": version, "facts": facts}));
+    assert_eq!(recorded["verdict"], "contradicted");
+    assert_small("receipt_show", &ground.ask("receipt_show", json!({"task_id": task_id})));
+}
+
 #[test]
 fn everything_at_once() {
     for_every_script(|ground, script| {
@@ -34,6 +50,7 @@ fn everything_at_once() {
             ground.update(&task_id, json!({"work_receipt": {"session_ref": session(script)}, *name: text}));
             texts.insert((*name).to_owned(), json!(text));
         }
+        contradict(ground, script, &task_id);
         let version = ground.update(&task_id, json!({"owner": label(script)}))["version"].clone();
         messages(ground, script, &task_id, 7);
         assert_default_answers(ground, &task_id);

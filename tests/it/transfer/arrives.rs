@@ -61,6 +61,10 @@ fn furnish(place: &Place) -> Vec<String> {
     call("message_send", json!({"ack": [message.unwrap_or_else(|| panic!("no message: {waiting}"))]}));
     assert_eq!(server.end(), Some(0));
     assert_eq!(place.bare(&["project", "archive", "archive"]).code, 0);
+    let facts = r#"{"at": "2026-11-25T08:00:00Z", "path": "/home/会議", "repository": {"at": "2026-11-25T08:00:00Z"},
+        "branch": {"at": "2026-11-25T08:00:00Z", "is_name": true}}"#;
+    let recorded = place.ask(&["receipt", "record", &tasks[0][..8], "--receipt-version", "3", "--facts", facts]);
+    assert_eq!(recorded["verdict"], "contradicted");
     tasks
 }
 
@@ -100,6 +104,7 @@ fn answers(scene: &Scene, database: &TestDatabase, tasks: &[String]) -> Vec<(Str
         asked.push(vec!["task", "get", task]);
         asked.push(vec!["task", "get", task, "--version", "1"]);
         asked.push(vec!["task", "history", task]);
+        asked.push(vec!["receipt", "show", task]);
     }
     let answer = |words: Vec<&str>| {
         let answer = scene.at(database, &[&words[..], &["--project", "ledger", "--json"]].concat());

@@ -20,7 +20,7 @@ use super::world::World;
 use crate::house::{START, moment};
 
 /// How often each operation is called.
-pub(super) const WEIGHTS: [(&str, u64); 27] = [
+pub(super) const WEIGHTS: [(&str, u64); 29] = [
     ("task_create", 90),
     ("task_update", 250),
     ("task_takeover", 60),
@@ -34,6 +34,8 @@ pub(super) const WEIGHTS: [(&str, u64); 27] = [
     ("handoff_check", 35),
     ("handoff_line", 10),
     ("continuity_context", 70),
+    ("receipt_show", 15),
+    ("receipt_record", 25),
     ("server_identity", 6),
     ("project_create", 5),
     ("project_list", 5),
@@ -299,6 +301,8 @@ impl Author {
             "memory_search" => memories::search(&mut given),
             "message_send" => memories::send(&mut given),
             "handoff_check" => memories::check(&mut given),
+            "receipt_show" => tasks::show_receipt(&mut given),
+            "receipt_record" => tasks::record_receipt(&mut given),
             "handoff_line" => given.task_id_to_read(),
             "continuity_context" => memories::context(&mut given),
             _ => administration::arguments(operation, &mut given),

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::handoff::memories_named;
 use crate::domain::text::{self, length};
+use crate::domain::verification::{self, Verification};
 use crate::error::{Refusal, Result};
 use crate::operation::Context;
 use crate::operations::budget::{self, characters_that_fit};
@@ -17,7 +18,7 @@ pub(super) async fn of(context: &mut Context<'_>, shown: &Shown, field: &str, of
         let names: Vec<&str> = shown.content().texts().map(|(name, _)| name).to_vec();
         Refusal::argument(format!(
             "field {} is no text: title, summary, {}, receipt.<field of the last receipt>, message.<id of one that waits>, \
-             tags, memories or open_boxes",
+             receipt.differences, tags, memories or open_boxes",
             text::quoted(field, 60),
             names.join(", ")
         ))
@@ -48,6 +49,10 @@ pub(super) async fn of(context: &mut Context<'_>, shown: &Shown, field: &str, of
 async fn whole(context: &mut Context<'_>, shown: &Shown, field: &str) -> Result<Option<String>> {
     if let Some(name) = field.strip_prefix("receipt.") {
         let kept = context.transaction.ask(version::last_receipt(shown.task.task_id, shown.version)).await?;
+        if name == "differences" {
+            let last = kept.as_ref().and_then(verification::last);
+            return Ok(Some(json!(last.map(Verification::contradictions).unwrap_or_default()).to_string()));
+        }
         let fields = kept.as_ref().map(|kept| kept.receipt.fields());
         let value = fields.and_then(|fields| fields.into_iter().find(|(one, _)| *one == name));
         return Ok(value.map(|(_, value)| value.clone().unwrap_or_default()));

@@ -20,7 +20,7 @@ impl Address {
     pub fn new(text: &str, insecure_http: bool) -> Result<Self> {
         // First what must not be repeated.
         let sent = text.split('/').nth(2).unwrap_or_default();
-        if sent.contains('@') || text.contains(['?', '#']) || secret::is_own(text) {
+        if sent.contains('@') || text.contains(['?', '#']) || secret::holds(text) {
             return Err(Refusal::argument(
                 "remote holds more than an address (a user, a query, a fragment or a token): give scheme, host and path \
                  alone, and the token by HEYAIRA_TOKEN or --token-file",

@@ -64,7 +64,7 @@ impl Keys {
         let Ok(checked) = reading.parse(arguments.clone(), |_| Vec::new()) else {
             return Some(Key { text: Uuid::new_v4().to_string(), fresh: true, write: None, repeats });
         };
-        let write = Write { operation: entry.name, fingerprint: fingerprint(&checked, session) };
+        let write = Write { operation: entry.name, fingerprint: fingerprint(&entry.schema, &checked, session) };
         let own = checked.get("idempotency_key").and_then(Value::as_str).map(str::to_owned);
         let mut used = self.last.iter().filter(|_| repeats).chain(&self.unanswered);
         let known = own.or_else(|| used.find(|(one, _)| *one == write).map(|(_, key)| key.clone()));

@@ -100,6 +100,46 @@ fn receipt(given: &mut Given<'_>, session: &str) -> Value {
     receipt
 }
 
+pub(super) fn show_receipt(given: &mut Given<'_>) {
+    given.task_id_to_read();
+    given.maybe(30, "receipt_version", |given| json!(given.draw.between(1, 6)));
+    given.maybe(30, "facts", facts);
+}
+
+pub(super) fn record_receipt(given: &mut Given<'_>) {
+    let (id, version) = given.task().unwrap_or_else(|| ("00000000".to_owned(), 1));
+    let pointer = given.pointer(&id);
+    given.put("task_id", pointer);
+    let last = given.draw.percent(70);
+    let version = if last { version } else { given.draw.between(1, version.max(2)) };
+    given.put("receipt_version", json!(version));
+    let facts = facts(given);
+    given.put("facts", facts);
+    key(given);
+}
+
+/// What git could have said, or nobody's git.
+fn facts(given: &mut Given<'_>) -> Value {
+    let at = "2026-11-25T08:00:00Z";
+    let commit = |given: &mut Given<'_>| {
+        let found = *given.draw.pick(&["commit", "missing", "ambiguous", "no_commit", "no_hash"]);
+        json!({"at": at, "found": found, "id": "4c19e7a0", "candidates": 2})
+    };
+    let mut facts = json!({
+        "at": at,
+        "path": texts::short(given.draw, 80),
+        "repository": {"at": at, "shallow": given.draw.percent(20)},
+        "branch": {"at": at, "is_name": given.draw.percent(90), "local": "4c19e7a0"},
+        "base_commit": commit(given),
+        "result_commit": commit(given),
+        "result": {"at": at, "on_branch": given.draw.percent(60), "descends_from_base": given.draw.percent(70)},
+    });
+    if given.draw.percent(10) {
+        facts["obstacle"] = json!({"kind": "no_git", "told": texts::short(given.draw, 80)});
+    }
+    facts
+}
+
 fn finish(given: &mut Given<'_>) {
     let status = if given.draw.percent(75) { "done" } else { "cancelled" };
     given.put("status", status);
