@@ -449,18 +449,10 @@ fn prepare(entry: &Entry, connection: &Connection, observed: &Observed, argument
         whole: matches!(connection.door, Door::CommandLine | Door::Http),
     };
     let write_context = arguments.get("write_context").and_then(Value::as_str).map(str::to_owned);
-<<<<<<< HEAD
     let sightings = Sightings::in_arguments(&arguments, entry.may_hold_secret);
     let arguments = reading.parse(arguments, |given| (entry.problems)(given, observed));
-    let repetition = arguments.as_ref().map(|checked| Repetition::of(entry.effect, connection, observed, checked));
-    Prepared { repetition: repetition.unwrap_or_default(), write_context, sightings, arguments }
-=======
-    // Secrets come first: no later refusal may quote one.
-    let arguments = secret::refuse_own(&arguments, entry.may_hold_secret)
-        .and_then(|()| reading.parse(arguments, |given| (entry.problems)(given, observed)));
     let repetition = arguments.as_ref().map(|checked| Repetition::of(entry, connection, observed, checked));
-    Prepared { repetition: repetition.unwrap_or_default(), write_context, arguments }
->>>>>>> verify
+    Prepared { repetition: repetition.unwrap_or_default(), write_context, sightings, arguments }
 }
 
 async fn execute(
