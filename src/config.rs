@@ -43,7 +43,6 @@ struct ProfileFile {
     resource: Option<String>,
     #[expect(dead_code, reason = "for the agent; a server never takes it from a file")]
     write_context: Option<String>,
-    #[expect(dead_code, reason = "for the reader")]
     language: Option<String>,
 }
 
@@ -54,6 +53,8 @@ pub struct Profile {
     pub path: PathBuf,
     /// What it pins to.
     pub pinned: Pinned,
+    /// The working language that it names.
+    pub language: Option<String>,
 }
 
 impl Config {
@@ -207,7 +208,7 @@ fn read_profile(path: &Path) -> Result<Profile> {
     })?;
     let mut pinned = named_project(&file.project)?;
     pinned.instance = Some(file.instance.to_string());
-    Ok(Profile { path: path.to_owned(), pinned })
+    Ok(Profile { path: path.to_owned(), pinned, language: file.language })
 }
 
 fn contradiction(named: &str, profile: &Profile) -> Refusal {

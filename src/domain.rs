@@ -3,6 +3,9 @@
 pub mod change;
 pub mod checkbox;
 pub mod handoff;
+pub mod hidden;
+pub mod language;
+pub mod markdown;
 pub mod memory;
 pub mod message;
 pub mod project;

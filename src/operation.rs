@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::domain::project::{Instance, Project, short_instance};
-use crate::domain::rule::Setting;
+use crate::domain::rule::{Rule, Setting};
 use crate::domain::secret::Sightings;
 use crate::domain::session::Observed;
 use crate::domain::time::Timestamp;
@@ -507,9 +507,9 @@ async fn execute(
     Ok(answer)
 }
 
-/// What the project says to secrets in what is sent: refused, until it can say otherwise.
-const fn secret_setting(_project: Option<&Project>) -> Setting {
-    Setting::Refuse
+/// What the project says to secrets in what is sent.
+fn secret_setting(project: Option<&Project>) -> Setting {
+    project.map_or(Setting::Refuse, |project| project.setting(Rule::Secrets))
 }
 
 /// How many warnings an answer has at most.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use heyaira::domain::memory::Memory;
 use heyaira::domain::project::{Instance, Project};
 use heyaira::domain::receipt::{KeptReceipt, Receipt};
+use heyaira::domain::rule::Settings;
 use heyaira::domain::task::{Content, Marks, Status, Task};
 use heyaira::domain::time::Timestamp;
 use heyaira::error::Result;
@@ -239,6 +240,7 @@ fn set_up(runtime: &Runtime, store: &Store) -> String {
         generation: 1,
         stale_hours: 24,
         archived: false,
+        rules: Settings::default(),
     };
     let write_context = new.write_context(&instance).expect("a write_context");
     write(runtime, store, move |transaction| {

@@ -5,6 +5,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use uuid::Uuid;
 
+use crate::domain::rule::{Rule, Setting, Settings};
 use crate::domain::secret::PIN_LENGTH;
 use crate::error::{Code, Refusal, Result};
 
@@ -101,9 +102,16 @@ pub struct Project {
     pub stale_hours: i64,
     /// True once archived: it can be read, not written.
     pub archived: bool,
+    /// What it does with what the rules find.
+    pub rules: Settings,
 }
 
 impl Project {
+    /// What is done here with what a rule finds.
+    pub fn setting(&self, rule: Rule) -> Setting {
+        self.rules.of(rule)
+    }
+
     /// The one string that every write to this project carries.
     pub fn write_context(&self, instance: &Instance) -> Result<String> {
         Ok(format!("{}@{}#{}", self.slug, instance.short(), self.pin(instance)?))

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::domain::checkbox::check_boxes;
-use crate::domain::handoff;
+use crate::domain::handoff::{self, Grade};
 use crate::domain::text::{self, grouped, length};
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
@@ -158,6 +158,8 @@ pub struct Marks {
     pub owner_at: Option<Timestamp>,
     /// Who wrote last: the session where known, else the caller.
     pub written_by: String,
+    /// How good the handoff was when it was last written; none where none is told.
+    pub grade: Option<Grade>,
 }
 
 /// A task as it stands.

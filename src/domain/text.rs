@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::domain::hidden;
 use crate::domain::secret::masked;
 
 /// The longest long text, in characters.
@@ -97,9 +98,10 @@ pub fn first_of(names: &[String], most: usize) -> String {
     }
 }
 
-/// The text with control, direction and invisible characters written as their code points.
+/// The text with what a reader could not see, and with what would steer a terminal, written as code points.
 pub fn visible(text: &str) -> String {
-    escaped(text, is_hidden)
+    // No text is shown with a carriage return: what stands before it would be written over.
+    hidden::shown(text).replace('\r', "\\u{d}")
 }
 
 /// The text with such characters written as their code points.
@@ -131,4 +133,14 @@ pub fn is_unseen(character: char) -> bool {
         || matches!(character,
             '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200c}' | '\u{200d}'
             | '\u{2028}' | '\u{2029}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// The known name that is most like `name`, if one is near.
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    // People misremember how a word ends more than how it starts: state is status rather than stale.
+    let common = |known: &str| name.chars().zip(known.chars()).take_while(|(one, other)| one == other).count();
+    let bonus = [0.0, 0.03, 0.06, 0.09, 0.12];
+    let score = |known: &str| strsim::jaro_winkler(name, known) + bonus[common(known).min(4)];
+    let best = known.iter().copied().max_by(|one, other| score(one).total_cmp(&score(other)))?;
+    (score(best) >= 0.75).then_some(best)
 }

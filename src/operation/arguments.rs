@@ -326,7 +326,7 @@ impl Problems {
     fn unknown_name(&mut self, prefix: &str, name: &str, known: &[&str]) {
         let shown = text::quoted(name, 60);
         let shown = if shown[1..shown.len() - 1] == *name { name.to_owned() } else { shown };
-        let sentence = nearest(name, known).map_or_else(
+        let sentence = text::nearest(&name.to_lowercase().replace('-', "_"), known).map_or_else(
             || format!("{prefix}{shown} is unknown"),
             |near| format!("{prefix}{shown} is unknown: did you mean {prefix}{near}?"),
         );
@@ -366,16 +366,6 @@ fn names(schema: &Map<String, Value>, whole: bool) -> Vec<&str> {
         .filter(|(_, field)| whole || !schema::has(field, "x-people"))
         .map(|(name, _)| name.as_str())
         .collect()
-}
-
-fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let name = name.to_lowercase().replace('-', "_");
-    // People misremember how a word ends more than how it starts: state is status rather than stale.
-    let common = |known: &str| name.chars().zip(known.chars()).take_while(|(one, other)| one == other).count();
-    let bonus = [0.0, 0.03, 0.06, 0.09, 0.12];
-    let score = |known: &str| strsim::jaro_winkler(&name, known) + bonus[common(known).min(4)];
-    let best = known.iter().copied().max_by(|one, other| score(one).total_cmp(&score(other)))?;
-    (score(best) >= 0.75).then_some(best)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "checked: whole and within the range that f64 holds exactly")]

@@ -4,11 +4,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::domain::handoff::{self, Finding, NamedMemory, Subject};
+use crate::domain::handoff::{self, Finding, Form, Grade, Level, NamedMemory, Subject};
+use crate::domain::project::Project;
 use crate::domain::receipt::Receipt;
+use crate::domain::rule::{Rule, Setting, Settings};
 use crate::domain::task::{Content, Status, Task};
 use crate::error::{Refusal, Result};
-use crate::operation::{Audience, Context, Effect, Operation};
+use crate::operation::arguments::Reading;
+use crate::operation::{Audience, Context, Effect, Operation, schema};
 use crate::operations::task::load;
 use crate::store::{memory, version};
 
@@ -60,18 +63,71 @@ impl Operation for HandoffCheck {
             None => None,
         };
         let saved = task.as_ref().map(|task| task.content.clone()).unwrap_or_default();
-        let (content, receipt) = match self.draft {
-            Some(draft) => draft.over(saved),
-            None => (saved, None),
+        let (content, receipt, next_by) = match self.draft {
+            Some(draft) => {
+                // Who is to write what is not saved yet is not known.
+                let is_kept = draft.handoff_next.is_none();
+                let (content, receipt) = draft.over(saved);
+                (content, receipt, next_by(task.as_ref()).filter(|_| is_kept))
+            }
+            None => (saved, None, next_by(task.as_ref())),
         };
-        let findings = findings(context, task.as_ref(), &content, receipt).await?;
-        let mut answer = json!({"grade": handoff::grade(&findings), "findings": findings});
+        let findings = findings(context, task.as_ref(), &content, receipt, next_by.as_deref(), true).await?;
+        let mut answer = answer(&findings);
         if let (Some(task), Some(fields)) = (task, answer.as_object_mut()) {
             fields.shift_insert(0, "task_id".to_owned(), json!(task.task_id));
             fields.shift_insert(1, "version".to_owned(), json!(task.version));
         }
         Ok(answer)
     }
+}
+
+fn answer(findings: &[Finding]) -> Value {
+    json!({"grade": Grade::of_findings(findings), "findings": findings})
+}
+
+/// Who wrote the next steps of a task since its takeover.
+fn next_by(task: Option<&Task>) -> Option<String> {
+    let marks = &task?.marks;
+    marks.next_by.clone().filter(|_| marks.next_version > 0)
+}
+
+/// The answer for a handoff in a file of its own, which no project knows: a document, or a draft as JSON.
+///
+/// `language` is the working language, where it is known. Memories and sessions are not looked up.
+pub fn check_loose(text: &str, language: Option<&str>) -> Result<Value> {
+    let (form, content, receipt) = if text.trim_start().starts_with('{') {
+        let draft = given_draft(text)?;
+        let (content, receipt) = draft.over(Content::default());
+        (Form::Task, content, receipt)
+    } else {
+        (Form::Document, handoff::document(text), None)
+    };
+    let settings = Settings::default();
+    let subject = Subject {
+        form,
+        content: &content,
+        receipt: receipt.as_ref(),
+        next_by: None,
+        language,
+        named: &[],
+        unnamed_decisions: &[],
+        settings: &settings,
+        is_whole: true,
+    };
+    Ok(answer(&handoff::check(&subject)))
+}
+
+/// A draft out of JSON, checked as if it had been sent.
+fn given_draft(text: &str) -> Result<Draft> {
+    let given: Value = serde_json::from_str(text)
+        .map_err(|error| Refusal::argument(format!("the file is no JSON object: {error}")))?;
+    let schema = schema::full::<HandoffCheck>();
+    let reading = Reading { schema: &schema, reads: true, by_person: true, whole: true };
+    let checked = reading.parse(json!({"draft": given}), |_| Vec::new())?;
+    let check: HandoffCheck =
+        serde_json::from_value(Value::Object(checked)).map_err(|error| Refusal::internal(&error))?;
+    Ok(check.draft.unwrap_or_default())
 }
 
 impl Draft {
@@ -90,13 +146,16 @@ impl Draft {
 }
 
 /// All findings on a content; the receipt is the given one, else the last since the task's takeover.
-async fn findings(
+pub(crate) async fn findings(
     context: &mut Context<'_>,
     task: Option<&Task>,
     content: &Content,
     receipt: Option<Receipt>,
+    next_by: Option<&str>,
+    is_whole: bool,
 ) -> Result<Vec<Finding>> {
-    let project_id = context.project()?.project_id;
+    let project = context.project()?.clone();
+    let project_id = project.project_id;
     let mut receipt = receipt;
     if let Some(task) = task
         && receipt.is_none()
@@ -121,7 +180,17 @@ async fn findings(
         (Some(task), Some(session_ref)) => unnamed_decisions(context, task, session_ref, &ids).await?,
         _ => Vec::new(),
     };
-    Ok(handoff::check(&Subject { content, receipt: receipt.as_ref(), named: &named, unnamed_decisions: &unnamed }))
+    Ok(handoff::check(&Subject {
+        form: Form::Task,
+        content,
+        receipt: receipt.as_ref(),
+        next_by,
+        language: Some(&project.language),
+        named: &named,
+        unnamed_decisions: &unnamed,
+        settings: &project.rules,
+        is_whole,
+    }))
 }
 
 /// Decisions of this session for this task since its takeover that no text names.
@@ -143,19 +212,92 @@ async fn unnamed_decisions(
     Ok(found.into_iter().map(|one| one.memory_id).filter(|id| !named.contains(id)).collect())
 }
 
-/// The findings on the fields that an update touched, as its warnings.
-pub(crate) async fn warnings(context: &mut Context<'_>, task: &Task, touched: &[&str]) -> Result<Vec<Value>> {
-    let findings = findings(context, Some(task), &task.content, None).await?;
+/// What the rules say of a task that an update is about to write.
+pub(crate) struct Judged {
+    /// What is told of the fields that it touched, the worst first.
+    told: Vec<Finding>,
+    /// The grade of the whole handoff, where one was judged.
+    pub grade: Option<Grade>,
+}
+
+impl Judged {
+    /// Judges the task after an update. Only one that touched the handoff is judged whole; of another, what no reader
+    /// could see.
+    pub(crate) async fn of(
+        context: &mut Context<'_>,
+        after: &Task,
+        receipt: Option<&Receipt>,
+        touched: &[&str],
+    ) -> Result<Self> {
+        let is_judged = touched.iter().any(|field| field.starts_with("handoff_") || *field == "work_receipt")
+            || (touched.contains(&"status") && after.marks.pending_version > 0);
+        if !is_judged {
+            let tags = after.content.tags.join("\n");
+            let texts = after.content.texts().into_iter().chain([
+                ("title", after.content.title.as_str()),
+                ("summary", &after.content.summary),
+                ("tags", &tags),
+            ]);
+            let texts: Vec<(&str, &str)> = texts.filter(|(name, _)| touched.contains(name)).collect();
+            return Ok(Self { told: handoff::hidden(&texts, &context.project()?.rules), grade: None });
+        }
+        // Without a handoff that waits, or that this update writes, nothing is missing and nothing is graded.
+        let is_whole = after.marks.pending_version > 0 || is_handoff(touched);
+        let next_by = next_by(Some(after));
+        let found =
+            findings(context, Some(after), &after.content, receipt.cloned(), next_by.as_deref(), is_whole).await?;
+        let grade = is_whole.then(|| Grade::of_findings(&found));
+        let mut told: Vec<Finding> = found.into_iter().filter_map(|finding| told(finding, touched)).collect();
+        told.sort_by_key(|finding| (!finding.contradicts, finding.level != Level::Error));
+        Ok(Self { told, grade })
+    }
+
+    /// The findings as warnings, or a refusal with all of them where the project refuses what one of the rules finds.
+    pub(crate) fn warnings(self, project: &Project) -> Result<Vec<Value>> {
+        warnings(&self.told, project)
+    }
+}
+
+/// Findings as warnings, or a refusal with all of them where the project refuses what one of the rules finds.
+pub(crate) fn warnings(told: &[Finding], project: &Project) -> Result<Vec<Value>> {
+    let is_refused = |finding: &&Finding| project.setting(finding.rule) == Setting::Refuse;
+    let refused: Vec<String> = told
+        .iter()
+        .filter(is_refused)
+        .map(|finding| format!("{} ({}): {}", finding.field, finding.rule.as_str(), finding.fix))
+        .collect();
+    if !refused.is_empty() {
+        let message = format!("project {} refuses this: {}", project.slug, refused.join(". "));
+        let next = "Correct it and send the whole update again. Nothing was written.";
+        return Err(Refusal::not_allowed(message, next).with("findings", json!(told)));
+    }
+    let warning = |finding: &Finding| json!({"rule": finding.rule, "field": finding.field, "fix": finding.fix});
+    Ok(told.iter().map(warning).collect())
+}
+
+/// What a write of these texts is warned of, whatever it writes.
+pub(crate) fn warnings_of_texts(texts: &[(&str, &str)], project: &Project) -> Result<Vec<Value>> {
+    warnings(&handoff::hidden(texts, &project.rules), project)
+}
+
+/// True for an update that sets one half of a handoff.
+fn is_handoff(touched: &[&str]) -> bool {
+    touched.contains(&"handoff_next") || touched.contains(&"work_receipt")
+}
+
+/// The finding, if an update that touched these fields is to be told of it.
+fn told(mut finding: Finding, touched: &[&str]) -> Option<Finding> {
     // An update that sets neither half of a handoff is no handoff: what it lacks is not told.
-    let is_handoff = touched.contains(&"handoff_next") || touched.contains(&"work_receipt");
-    Ok(findings
-        .into_iter()
-        .filter(|finding| {
-            let lacks_receipt = is_handoff && finding.rule == "receipt-complete";
-            lacks_receipt || touched.iter().any(|field| finding.field == *field)
-        })
-        .map(|finding| json!({"rule": finding.rule, "field": finding.field, "fix": finding.fix}))
-        .collect())
+    if finding.lacks && !is_handoff(touched) {
+        return None;
+    }
+    let is_touched = |field: &str| touched.contains(&field.split('.').next().unwrap_or(field));
+    if is_touched(&finding.field) || finding.rule == Rule::ReceiptComplete {
+        return Some(finding);
+    }
+    let other = finding.or_field.filter(|field| is_touched(field))?;
+    other.clone_into(&mut finding.field);
+    Some(finding)
 }
 
 /// The line to paste into the next session.

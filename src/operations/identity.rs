@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
+use crate::operations::project::by_name;
 
 /// The program's name and version, as clients see it.
 pub const SERVER: &str = concat!("heyaira ", env!("CARGO_PKG_VERSION"));
@@ -22,7 +23,7 @@ impl Operation for ServerIdentity {
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let project = context.project()?;
-        Ok(json!({
+        let mut answer = json!({
             "resource": context.instance.resource,
             "instance": context.instance.id,
             "project": project.slug,
@@ -30,6 +31,10 @@ impl Operation for ServerIdentity {
             "server": SERVER,
             "caller": context.connection.caller,
             "role": context.connection.role.as_str(),
-        }))
+        });
+        if !project.rules.is_default() {
+            answer["rules"] = by_name(project.rules.changed());
+        }
+        Ok(answer)
     }
 }

@@ -14,6 +14,7 @@ use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation};
 use crate::operations::budget::{self, characters_that_fit, cost_of, rows_within};
 use crate::operations::cursor;
+use crate::operations::handoff::warnings_of_texts;
 use crate::operations::page::{self, Size};
 use crate::operations::task::{load, resolve_all};
 use crate::store::list::TOTAL_EXACT;
@@ -78,6 +79,9 @@ impl Operation for MemoryAdd {
             session_ref: context.observed.session_ref.clone(),
             at: context.now,
         };
+        let tags = new.tags.join("\n");
+        let texts = [("summary", new.summary.as_str()), ("body", &new.body), ("tags", &tags)];
+        let warnings = warnings_of_texts(&texts, context.project()?)?;
         if let Some(id) = identical(context, &new).await? {
             check_supersedes_too(context, &id, new.supersedes.as_deref()).await?;
             return Ok(json!({"id": id, "existing": true}));
@@ -86,10 +90,14 @@ impl Operation for MemoryAdd {
             check_superseded(context, old).await?;
         }
         let existing = insert(context, &new, task.as_ref().map_or(0, |task| task.version)).await?;
-        Ok(match existing {
+        let mut answer = match existing {
             Some(id) => json!({"id": id, "existing": true}),
             None => json!({"id": new.memory_id}),
-        })
+        };
+        if !warnings.is_empty() {
+            answer["warnings"] = json!(warnings);
+        }
+        Ok(answer)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::domain::text::{head, length, quoted};
 use crate::error::{Refusal, Result};
 use crate::operation::{Context, Effect, Operation, Place};
 use crate::operations::budget::{Section, characters_that_fit, cost_of, cost_of_text, cut, fair_shares, rows_that_fit};
+use crate::operations::handoff::warnings_of_texts;
 use crate::operations::task::{actor, load};
 use crate::store::backend::{Question, Statement};
 use crate::store::message::{self, Message};
@@ -93,7 +94,14 @@ impl Operation for MessageSend {
             }
         }
         let mut answer = match sends {
-            Some((to, text)) => send(context, &to, text, sender.session_ref).await?,
+            Some((to, text)) => {
+                let warnings = warnings_of_texts(&[("text", &text)], context.project()?)?;
+                let mut answer = send(context, &to, text, sender.session_ref).await?;
+                if !warnings.is_empty() {
+                    answer.insert("warnings".to_owned(), json!(warnings));
+                }
+                answer
+            }
             None => Map::new(),
         };
         if !ack.is_empty() {

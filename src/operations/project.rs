@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::domain::project::Project;
+use crate::domain::rule::{Rule, Setting, Settings};
 use crate::domain::secret::refuse_text;
 use crate::domain::text::{TITLE_MAX, quoted};
 use crate::error::{Refusal, Result};
@@ -19,6 +20,12 @@ fn shown(project: &Project) -> Value {
         "stale_hours": project.stale_hours,
         "archived": project.archived,
     })
+}
+
+/// Settings by the name of their rule.
+pub(crate) fn by_name(settings: impl Iterator<Item = (Rule, Setting)>) -> Value {
+    let fields = settings.map(|(rule, setting)| (rule.as_str().to_owned(), json!(setting)));
+    Value::Object(fields.collect())
 }
 
 /// The project of that slug.
@@ -59,6 +66,7 @@ impl Operation for ProjectCreate {
             generation: first_generation(context.new_uuid()),
             stale_hours: 24,
             archived: false,
+            rules: Settings::default(),
         };
         if !project::create(context.transaction, &new, context.now).await? {
             return Err(Refusal::not_allowed(
@@ -127,11 +135,12 @@ impl Operation for ProjectShow {
             counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), json!(count))).collect();
         let mut answer = shown(&found);
         answer["counts"] = Value::Object(counts);
+        answer["rules"] = by_name(found.rules.all());
         Ok(answer)
     }
 }
 
-/// Change a project's display name, language or stale time, or the instance's resource.
+/// Change a project's display name, language, stale time or rules, or the instance's resource.
 #[derive(Deserialize, JsonSchema)]
 pub struct ProjectSet {
     /// Which project.
@@ -146,6 +155,9 @@ pub struct ProjectSet {
     /// After how many hours without a write a task in progress is stale.
     #[schemars(range(min = 1, max = 8760))]
     stale_hours: Option<i64>,
+    /// What to do with what a rule finds, as `NAME=SETTING`: off, warn or refuse; several are taken.
+    #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
+    rule: Option<Vec<String>>,
     /// The canonical URI of the whole instance.
     #[schemars(length(min = 3, max = 300))]
     resource: Option<String>,
@@ -167,8 +179,17 @@ impl Operation for ProjectSet {
             found.language = checked_language(language)?;
         }
         found.stale_hours = self.stale_hours.unwrap_or(found.stale_hours);
+        if let Some(words) = &self.rule {
+            found
+                .rules
+                .set_all(words)
+                .map_err(|problems| Refusal::argument(problems.join(". ").replace("?. ", "? ")))?;
+        }
         project::save(context.transaction, &found, context.now).await?;
         let mut answer = shown(&found);
+        if self.rule.is_some() {
+            answer["rules"] = by_name(found.rules.changed());
+        }
         if let Some(resource) = self.resource {
             check_resource(&resource)?;
             project::set_resource(context.transaction, &resource).await?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::handoff::{self, Line, memories_named};
+use crate::domain::handoff::{self, Grade, Line, memories_named};
 use crate::domain::memory::Memory;
 use crate::domain::session;
 use crate::domain::task::{Content, Status, Task};
@@ -184,6 +184,9 @@ async fn state(
     }
     if let Some(since) = marks.pending_at.filter(|_| marks.pending_version > 0) {
         answer.insert("pending".to_owned(), json!(since.age(now)));
+        if let Some(grade) = marks.grade.filter(|grade| *grade != Grade::Ready) {
+            answer.insert("grade".to_owned(), json!(grade));
+        }
         let other = marks.written_by.contains(':') && marks.pending_by.as_deref() != Some(&marks.written_by);
         if other && task.version > marks.pending_version {
             answer.insert("continued_by".to_owned(), json!(session::clipped(&marks.written_by)));

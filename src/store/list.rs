@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use uuid::Uuid;
 
+use crate::domain::handoff::Grade;
 use crate::domain::task::Status;
 use crate::domain::time::Timestamp;
 use crate::domain::words::Query;
@@ -13,7 +14,7 @@ use crate::store::cell::{Cell, Row};
 use crate::store::list::way::{Share, Ways, Words};
 use crate::store::project;
 use crate::store::search::Condition;
-use crate::store::task::{from_json, to_json};
+use crate::store::task::{from_json, grade_of, to_json};
 
 mod way;
 
@@ -103,6 +104,8 @@ pub struct Short {
     pub pending_by: Option<String>,
     /// Who wrote last.
     pub written_by: String,
+    /// How good its handoff was when it was last written.
+    pub grade: Option<Grade>,
     /// True if the last verification of its last receipt contradicts that.
     pub contradicted: bool,
     /// Where it stands in the order.
@@ -321,8 +324,9 @@ impl Page<'_> {
         let place = self.statement.place(self.limit);
         let sql = format!(
             "select t.task_id, t.version, t.status, t.priority, t.title, t.summary, t.owner, t.updated_at, t.created_at, \
-             t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by{more} \
+             t.tags, t.handoff_blockers, t.pending_version, t.pending_at, t.pending_by, t.written_by, {} as grade{more} \
              from task t where {} order by {order} limit ?{place}",
+            grade_of("t"),
             self.statement.conditions.join(" and "),
         );
         Ok(Asked::new(sql, self.statement.values))
@@ -387,7 +391,7 @@ fn texts(row: &mut Row, task: &Short) -> Result<Vec<String>> {
     texts.extend(task.owner.clone());
     texts.extend(task.tags.iter().cloned());
     texts.push(task.task_id.to_string());
-    for column in 15..20 {
+    for column in 16..21 {
         texts.push(row.text(column)?);
     }
     Ok(texts)
@@ -478,6 +482,7 @@ fn short(row: &mut Row, sort: Sort) -> Result<Short> {
         pending_at: row.maybe_integer(12)?.map(Timestamp),
         pending_by: row.maybe_text(13)?,
         written_by: row.text(14)?,
+        grade: row.maybe_text(15)?.as_deref().and_then(Grade::of),
         contradicted: row.maybe_text(verdict)?.as_deref() == Some("contradicted"),
         position: Position { keys, task_id },
     })

@@ -19,7 +19,7 @@ struct Migration {
 }
 
 /// The migrations by number, starting with 1.
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0001_initial.sql"),
         postgres: include_str!("../../migrations/postgres/0001_initial.sql"),
@@ -35,6 +35,12 @@ const MIGRATIONS: [Migration; 3] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0003_redaction.sql"),
         postgres: include_str!("../../migrations/postgres/0003_redaction.sql"),
+        serves_from: 1,
+    },
+    // One more column of a project, which older programs leave as it is, and a table whose rows go with their task.
+    Migration {
+        sqlite: include_str!("../../migrations/sqlite/0004_rules.sql"),
+        postgres: include_str!("../../migrations/postgres/0004_rules.sql"),
         serves_from: 1,
     },
 ];

@@ -9,8 +9,9 @@ use crate::error::{Refusal, Result};
 use crate::store::backend::{Question, Statement, Transaction};
 use crate::store::cell::Row;
 use crate::store::migration;
+use crate::store::task::{from_json, to_json};
 
-const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p.stale_hours, p.archived_at";
+const COLUMNS: &str = "p.project_id, p.slug, p.name, p.language, p.generation, p.stale_hours, p.archived_at, p.rules";
 
 /// The instance, and the project of that slug if it exists. Refused once a newer program has changed the schema in a way
 /// that this one must not work with: every call begins here.
@@ -90,6 +91,7 @@ fn project(mut row: Row, first: usize) -> Result<Project> {
         generation: row.integer(first + 4)?,
         stale_hours: row.integer(first + 5)?,
         archived: row.maybe_integer(first + 6)?.is_some(),
+        rules: from_json(row.str(first + 7)?)?,
     })
 }
 
@@ -115,8 +117,8 @@ pub async fn list(transaction: &mut Transaction) -> Result<Vec<Project>> {
 
 /// Adds a project; false if the slug is taken.
 pub async fn create(transaction: &mut Transaction, new: &Project, now: Timestamp) -> Result<bool> {
-    let sql = "insert into project (slug, name, language, stale_hours, created_at, generation) \
-        values (?1, ?2, ?3, ?4, ?5, ?6) on conflict (slug) do nothing";
+    let sql = "insert into project (slug, name, language, stale_hours, created_at, generation, rules) \
+        values (?1, ?2, ?3, ?4, ?5, ?6, ?7) on conflict (slug) do nothing";
     let values = [
         new.slug.as_str().into(),
         new.name.as_str().into(),
@@ -124,13 +126,14 @@ pub async fn create(transaction: &mut Transaction, new: &Project, now: Timestamp
         new.stale_hours.into(),
         now.0.into(),
         new.generation.into(),
+        to_json(&new.rules)?.into(),
     ];
     Ok(transaction.execute(sql, &values).await? == 1)
 }
 
 /// Saves a project's settings and generation.
 pub async fn save(transaction: &mut Transaction, project: &Project, now: Timestamp) -> Result<()> {
-    let sql = "update project set name = ?2, language = ?3, generation = ?4, stale_hours = ?5, \
+    let sql = "update project set name = ?2, language = ?3, generation = ?4, stale_hours = ?5, rules = ?8, \
         archived_at = case when ?6 = 0 then null else coalesce(archived_at, ?7) end where project_id = ?1";
     let values = [
         project.project_id.into(),
@@ -140,6 +143,7 @@ pub async fn save(transaction: &mut Transaction, project: &Project, now: Timesta
         project.stale_hours.into(),
         project.archived.into(),
         now.0.into(),
+        to_json(&project.rules)?.into(),
     ];
     transaction.execute(sql, &values).await.map(drop)
 }

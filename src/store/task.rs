@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use uuid::Uuid;
 
+use crate::domain::handoff::Grade;
 use crate::domain::task::{Content, Marks, Status, Task, short_id};
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
@@ -19,9 +20,27 @@ pub(super) const COLUMNS: &str = "task_id, version, status, priority, created_at
     title, summary, tags, depends_on, handoff_next, handoff_blockers, description, \
     completion_criteria, required_reviews, handoff_completed";
 
-/// What is read of a task: its columns, and the database's own number of it.
-fn read_columns() -> String {
-    format!("{COLUMNS}, task_key")
+/// What is read of a task of a table of that name: its columns, the database's own number of it, and its grade.
+fn read_columns(table: &str) -> String {
+    let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("{table}.{}", column.trim())).collect();
+    format!("{}, {table}.task_key, {}", columns.join(", "), grade_of(table))
+}
+
+/// The grade of a task's pending handoff: none if it was judged before that was written.
+pub(super) fn grade_of(table: &str) -> String {
+    // Only where a handoff waits is it looked up.
+    format!(
+        "case when {table}.pending_version > 0 then (select g.grade from task_grade g \
+         where g.task_id = {table}.task_id and g.version >= {table}.pending_version) end"
+    )
+}
+
+/// Keeps the grade of the handoff of a task as it stands.
+pub fn keep_grade(transaction: &mut Transaction, task: &Task, grade: Grade) -> Result<()> {
+    let sql = "insert into task_grade (task_id, version, grade) values (?1, ?2, ?3) \
+        on conflict (task_id) do update set version = excluded.version, grade = excluded.grade";
+    let values = [task.task_id.into(), task.version.into(), grade.as_str().into()];
+    transaction.execute_later(Statement::new(sql, values))
 }
 
 /// How many candidates of an ambiguous prefix are told.
@@ -59,6 +78,7 @@ pub(super) fn task(mut row: Row) -> Result<Task> {
         reopened_version: row.integer(17)?,
         owner_at: row.maybe_integer(18)?.map(Timestamp),
         written_by: row.text(19)?,
+        grade: None,
     };
     Ok(Task {
         task_key: row.integer(30)?,
@@ -69,6 +89,14 @@ pub(super) fn task(mut row: Row) -> Result<Task> {
         created: Timestamp(row.integer(4)?),
         updated: Timestamp(row.integer(5)?),
     })
+}
+
+/// The task of a row of [`read_columns`].
+fn read(mut row: Row) -> Result<Task> {
+    let grade = row.maybe_text(31)?.as_deref().and_then(Grade::of);
+    let mut task = task(row)?;
+    task.marks.grade = grade;
+    Ok(task)
 }
 
 pub(crate) fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
@@ -140,9 +168,9 @@ fn texts(content: &Content) -> Result<[Cow<'_, str>; 10]> {
 
 /// The task of that full id.
 pub async fn get(transaction: &mut Transaction, project_id: i64, task_id: Uuid) -> Result<Option<Task>> {
-    let sql = format!("select {} from task where task_id = ?1 and project_id = ?2", read_columns());
+    let sql = format!("select {} from task where task_id = ?1 and project_id = ?2", read_columns("task"));
     let row = transaction.row(&sql, &[task_id.into(), project_id.into()]).await?;
-    row.map(task).transpose()
+    row.map(read).transpose()
 }
 
 /// The current version of a task.
@@ -160,11 +188,11 @@ pub fn find(project_id: i64, reference: &str) -> Question<Task> {
     // The plus keeps the planner from walking the whole project instead of the ids.
     let sql = format!(
         "select {} from task where +project_id = ?1 and task_id between ?2 and ?3 order by task_id limit ?4",
-        read_columns()
+        read_columns("task")
     );
     let reference = reference.to_owned();
     Question::new(Statement::new(sql, [project_id.into(), low.into(), high.into(), CANDIDATES.into()]), move |rows| {
-        the_one(&reference, rows.into_iter().map(task).collect::<Result<Vec<_>>>()?)
+        the_one(&reference, rows.into_iter().map(read).collect::<Result<Vec<_>>>()?)
     })
 }
 
@@ -363,12 +391,11 @@ pub fn note_session(
 
 /// The open tasks that a session worked on, with whether it handed each off; then the finished ones.
 pub async fn of_session(transaction: &mut Transaction, project_id: i64, session_ref: &str) -> Result<Vec<Task>> {
-    let columns: Vec<String> = read_columns().split(", ").map(|column| format!("t.{}", column.trim())).collect();
     let sql = format!(
         "select {} from task_session s join task t on t.task_id = s.task_id \
          where s.project_id = ?1 and s.session_ref = ?2 order by t.is_open desc, t.updated_at desc, t.task_id limit 20",
-        columns.join(", ")
+        read_columns("t")
     );
     let rows = transaction.rows(&sql, &[project_id.into(), session_ref.into()]).await?;
-    rows.into_iter().map(task).collect()
+    rows.into_iter().map(read).collect()
 }

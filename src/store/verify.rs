@@ -101,7 +101,7 @@ fn differing(present: &Task, replayed: &Content) -> String {
 }
 
 /// What can be wrong between tables: the words behind the number, and the query that counts.
-const TABLE_CHECKS: [(&str, &str); 19] = [
+const TABLE_CHECKS: [(&str, &str); 20] = [
     (
         "counts by status differ from the tasks in a project",
         "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
@@ -143,6 +143,10 @@ const TABLE_CHECKS: [(&str, &str); 19] = [
         "receipts belong to no version",
         "select count(*) from receipt r where not exists (select 1 from task_version v \
          where v.task_id = r.task_id and v.version = r.version)",
+    ),
+    (
+        "grades belong to no task",
+        "select count(*) from task_grade g where not exists (select 1 from task t where t.task_id = g.task_id)",
     ),
     (
         "verifications belong to no receipt",

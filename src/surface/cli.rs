@@ -8,6 +8,7 @@ pub mod connections;
 pub mod doctor;
 pub mod flags;
 pub mod git;
+pub mod handoff;
 pub mod limits;
 pub mod maintain;
 pub mod mcp;

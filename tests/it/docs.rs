@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use heyaira::domain::rule::Rule;
 use heyaira::operation::{Audience, Effect, Entry, schema};
 use heyaira::operations;
 use serde_json::Value;
@@ -98,4 +99,35 @@ fn describe(command: &mut clap::Command, path: &str, text: &mut String) {
             describe(inner, &format!("{path} {name}"), text);
         }
     }
+}
+
+#[test]
+fn generated_docs_of_the_rules_are_current() {
+    let mut text = String::from(
+        "# The rules of a good handoff\n\nGenerated from the rules by `just docs`. `handoff_check`, the warnings of `task_update` and \
+         `heyaira handoff check`\nuse the same ones. A finding has a rule, a level, a field and a fix: one line that says what to add, \
+         with an example from the\ntext itself where it has one.\n\n\
+         - `error`: the next session would have to ask or search, or start wrong. Told only of shapes, which no language changes.\n\
+         - `warning`: it would be better. Words are read in English and Japanese; in other languages rules about words are silent.\n\n\
+         ## Grades\n\n\
+         - `ready`: nothing was found; a stranger can start.\n- `thin`: something is missing; the findings say what.\n\
+         - `misleading`: it contradicts itself, or git as last verified. That is: another branch or head in the texts than in the \
+         receipt; an unknown or\n  superseded memory; blockers on a task that is not blocked, or none on one that is; a \
+         deployment by a test alone, or in the\n  summary where handoff_completed says nothing is deployed; two sessions.\n\n\
+         The grade is judged with each write that touches the handoff and kept: lists and the packet show it while the handoff \
+         waits and is\nnot ready. `handoff_check` judges anew, so that a memory that was superseded since is found.\n\n\
+         ## Settings\n\nA project turns each rule to `off`, `warn` or `refuse`: `heyaira project set NAME --rule RULE=SETTING`. What is \
+         refused is told\nwhole, and nothing is written. A takeover is never refused for what the session before wrote.\n\n\
+         | rule | asks | default |\n| --- | --- | --- |\n",
+    );
+    for rule in Rule::ALL {
+        let _ = writeln!(text, "| `{}` | {} | {} |", rule.as_str(), rule.asks(), rule.default_setting().as_str());
+    }
+    text.push_str(
+        "\n## Files\n\n`heyaira handoff check FILE` (or `-`) takes a Markdown file, or a draft as JSON with the fields of `task_update`, \
+         and needs no\ndatabase. Sections of a document go by their headings: what comes next (`Next`, `次にやること` and the like), what \
+         blocks, and all\nelse is what is done. It has no receipt, so branch, commit and tests are looked for in its text. Exit code 0: \
+         ready; 2: thin or\nmisleading.\n",
+    );
+    check("handoff-rules.md", &text);
 }

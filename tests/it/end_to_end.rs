@@ -63,7 +63,8 @@ fn hand_over(place: &Place, first: &mut dyn Agent, second: &mut dyn Agent) {
             json!({
                 "task_id": task, "expected_version": 2, "status": "in_progress",
                 "summary": "The parser is prepared and tested.",
-                "handoff_completed_append": "Repository acme/ledger, branch feat/import, head 9f3b2d1.\nTested: 12 passed.",
+                "handoff_completed_append": "Repository acme/ledger, branch feat/import, head 9f3b2d1.\nTested: 12 passed.\n\
+                    Deployed: nothing.\nVerified in production: nothing.",
                 "handoff_next": format!("cargo test -p import\nDecision: {memory}\nPrevious session: label:first session"),
                 "handoff_blockers": "",
                 "work_receipt": {

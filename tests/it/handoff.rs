@@ -1,5 +1,16 @@
 //! Handoffs: when one is pending, the line that is pasted, what is checked and warned about.
 
+mod any;
+mod files;
+mod fixtures;
+mod grades;
+mod hidden;
+mod judged;
+mod languages;
+mod round_trip;
+mod rules;
+mod settings;
+
 use heyaira::error::Code;
 use serde_json::{Value, json};
 
@@ -194,6 +205,11 @@ fn good() -> Value {
     })
 }
 
+/// The receipt of a good update with some fields changed.
+fn receipt(more: Value) -> Value {
+    json!({"work_receipt": merged(good()["work_receipt"].clone(), more)})
+}
+
 #[test]
 fn a_good_handoff_has_no_findings_and_no_warnings() {
     let house = House::new();
@@ -202,7 +218,7 @@ fn a_good_handoff_has_no_findings_and_no_warnings() {
     let answer = client.update(&task, 1, good());
     assert_eq!(answer.get("warnings"), None, "{answer}");
     let check = client.ok("handoff_check", json!({"task_id": short(&task)}));
-    assert_eq!(check, json!({"task_id": task, "version": 2, "grade": "good", "findings": []}));
+    assert_eq!(check, json!({"task_id": task, "version": 2, "grade": "ready", "findings": []}));
 }
 
 #[test]
@@ -246,7 +262,8 @@ fn each_rule_finds_its_own_defect() {
         (naming("m-00000000"), "memories-exist", "handoff_next"),
         (naming(&old), "memories-exist", "handoff_next"),
         (json!({"handoff_blockers": "Needs a key from ops."}), "blocker-three-parts", "handoff_blockers"),
-        (json!({"work_receipt": {"session_ref": CLAUDE, "branch": "main"}}), "receipt-complete", "work_receipt"),
+        (receipt(json!({"model": ""})), "receipt-complete", "work_receipt.model"),
+        (receipt(json!({"result_commit": ""})), "branch-and-commit", "work_receipt.result_commit"),
     ];
     for (more, rule, field) in cases {
         let task = client.create("Import bank statements");
@@ -256,7 +273,7 @@ fn each_rule_finds_its_own_defect() {
         assert!(!text(&answer["warnings"][0]["fix"]).is_empty());
         let check = client.ok("handoff_check", json!({"task_id": task}));
         assert_eq!(rules(&check, "findings"), [rule], "{more}");
-        assert_ne!(check["grade"], "good");
+        assert_ne!(check["grade"], "ready");
     }
     let task = client.create("Import bank statements");
     assert_eq!(client.update(&task, 1, merged(good(), naming(&new))).get("warnings"), None);
@@ -333,12 +350,12 @@ fn a_draft_is_checked_without_being_saved() {
 }
 
 #[test]
-fn a_saved_task_without_a_handoff_is_incomplete() {
+fn a_saved_task_without_a_handoff_is_thin() {
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("Import bank statements");
     let check = client.ok("handoff_check", json!({"task_id": task}));
-    assert_eq!(check["grade"], "incomplete");
+    assert_eq!(check["grade"], "thin");
     for one in rows(&check["findings"]) {
         let fields = one.as_object().expect("an object").keys().collect::<Vec<_>>();
         assert_eq!(fields, ["rule", "level", "field", "fix"]);

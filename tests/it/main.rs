@@ -36,6 +36,7 @@ mod redaction;
 mod replaced;
 mod resume;
 mod retry;
+mod rule;
 mod schema;
 mod search;
 mod secrets;

@@ -182,8 +182,8 @@ fn a_write_context_can_be_redacted() {
 
 /// Columns that hold no text of anybody's: keys, numbers, words of our own, digests; the language and the path of a backup
 /// are the owner's settings.
-const NO_TEXT: [(&str, &str); 14] = [
-    ("project", "slug language project_id generation stale_hours archived_at created_at"),
+const NO_TEXT: [(&str, &str); 15] = [
+    ("project", "slug language project_id generation stale_hours archived_at created_at rules"),
     ("token", "token_key hash project_id role created_at expires_at revoked_at"),
     (
         "task",
@@ -192,6 +192,7 @@ const NO_TEXT: [(&str, &str); 14] = [
          project_id is_open",
     ),
     ("task_count", "project_id status slot tasks"),
+    ("task_grade", "task_id version grade"),
     ("task_tag", "project_id task_id"),
     ("task_dependency", "task_id depends_on"),
     ("task_version", "task_id version project_id at act changed"),

@@ -10,12 +10,14 @@ use serde_json::json;
 use crate::database::TestDatabase;
 use crate::house::House;
 
+/// The number of the step after those that this program knows.
+const LATER: i64 = CURRENT + 1;
+
 /// What a later version of the program would leave: a step of the schema, which serves the programs from that number on.
 fn upgraded(house: &House, serves_from: i64) {
     let step = format!(
         "alter table task add column shade bigint not null default 0; \
-         insert into migration (number, digest, serves_from) values ({}, 'later', {serves_from})",
-        CURRENT + 1
+         insert into migration (number, digest, serves_from) values ({LATER}, 'later', {serves_from})"
     );
     house.database().damage(&step);
 }
@@ -38,9 +40,9 @@ fn a_step_that_breaks_is_refused_by_programs_that_run_and_by_those_that_start() 
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("before the upgrade");
-    upgraded(&house, CURRENT + 1);
-    let served = format!("serves programs from schema {} on, this one knows up to {CURRENT}", CURRENT + 1);
-    let parts = [served.as_str(), "newer heyaira"];
+    upgraded(&house, LATER);
+    let told = format!("serves programs from schema {LATER} on, this one knows up to {CURRENT}");
+    let parts = [told.as_str(), "newer heyaira"];
     client.update_refused(&task, 1, json!({"summary": "too late"}), Code::Unavailable, &parts);
     client.refused("task_get", json!({"task_id": task}), Code::Unavailable, &parts);
     let refusal = house.database().opened().err().expect("it is too new");
@@ -49,7 +51,8 @@ fn a_step_that_breaks_is_refused_by_programs_that_run_and_by_those_that_start() 
 }
 
 /// What takes each step of the schema behind the first one back.
-const UNDONE: [&str; 2] = ["drop table verification", "drop table backup"];
+const UNDONE: [&str; 3] =
+    ["drop table verification", "drop table backup", "drop table task_grade; alter table project drop column rules"];
 
 #[test]
 fn a_database_of_the_first_schema_is_brought_up_to_date() {

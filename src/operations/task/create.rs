@@ -8,6 +8,7 @@ use crate::domain::task::{Content, Task};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX};
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
+use crate::operations::handoff::warnings_of_texts;
 use crate::operations::task::{actor, author, resolve_all};
 use crate::store;
 use crate::store::version::Version;
@@ -77,6 +78,10 @@ impl Operation for TaskCreate {
             required_reviews: self.required_reviews.unwrap_or_default(),
             ..Content::default()
         };
+        let tags = content.tags.join("\n");
+        let texts = [("title", content.title.as_str()), ("summary", &content.summary), ("tags", &tags)];
+        let texts: Vec<(&str, &str)> = texts.into_iter().chain(content.texts()).collect();
+        let warnings = warnings_of_texts(&texts, context.project()?)?;
         // The first 8 characters are the public pointer, so no other task of the instance may have them.
         let task_id =
             context.free_id(|id| id, |transaction, id| Box::pin(store::task::is_free(transaction, id))).await?;
@@ -98,6 +103,10 @@ impl Operation for TaskCreate {
         if let Some(session_ref) = &actor.session_ref {
             store::task::note_session(context.transaction, project_id, session_ref, &task, false)?;
         }
-        Ok(json!({"task_id": task_id, "version": 1, "line": task.line()}))
+        let mut answer = json!({"task_id": task_id, "version": 1, "line": task.line()});
+        if !warnings.is_empty() {
+            answer["warnings"] = json!(warnings);
+        }
+        Ok(answer)
     }
 }

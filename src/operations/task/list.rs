@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::domain::handoff::Grade;
 use crate::domain::project::Project;
 use crate::domain::session;
 use crate::domain::task::{Status, short_id};
@@ -135,7 +136,7 @@ impl TaskList {
 
 /// A row without what is empty or the default.
 pub(crate) fn row(task: &Short, now: Timestamp, project: &Project) -> Value {
-    let mut row = Map::with_capacity(12);
+    let mut row = Map::with_capacity(13);
     let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
     put("id", json!(short_id(task.task_id)));
     put("v", json!(task.version));
@@ -153,6 +154,10 @@ pub(crate) fn row(task: &Short, now: Timestamp, project: &Project) -> Value {
     put("age", json!(task.updated.age(now)));
     if task.pending_version > 0 {
         put("handoff", json!("pending"));
+        let grade = task.grade.map(|grade| grade.with_git(task.contradicted));
+        if let Some(grade) = grade.filter(|grade| *grade != Grade::Ready) {
+            put("grade", json!(grade));
+        }
         if let Some(by) = continued_by(task) {
             put("continued_by", json!(by));
         }

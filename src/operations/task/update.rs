@@ -11,7 +11,7 @@ use crate::domain::task::{Actor, Status, Task, check_length};
 use crate::domain::text::{SUMMARY_MAX, TAG_MAX, TAGS_MAX, TITLE_MAX, grouped};
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation, Place, WARNINGS};
-use crate::operations::handoff::warnings as handoff_warnings;
+use crate::operations::handoff::Judged;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
 use crate::operations::task::{Step, actor, check_circles, load, load_ahead, resolve_all, save, whole_id};
@@ -212,6 +212,12 @@ fn touched_fields(change: &Change) -> Vec<&'static str> {
         ("handoff_completed", change.handoff_completed.is_some() || change.handoff_completed_append.is_some()),
         ("work_receipt", change.work_receipt.is_some()),
         ("summary", change.summary.is_some()),
+        ("title", change.title.is_some()),
+        ("status", change.status.is_some()),
+        ("tags", change.tags.is_some()),
+        ("description", change.description.is_some()),
+        ("completion_criteria", change.completion_criteria.is_some()),
+        ("required_reviews", change.required_reviews.is_some()),
     ];
     touched.into_iter().filter(|(_, touched)| *touched).map(|(name, _)| name).collect()
 }
@@ -260,13 +266,20 @@ async fn write(
     // A takeover by words names its session in the text only; history shows it as the one who wrote.
     let session_ref = if took_over { after.content.owner.clone() } else { actor.session_ref.clone() };
     let writer = Actor { session_ref, ..actor.clone() };
+    // Before anything is written: a project may refuse what its rules find, and what is asked behind a write waits for it. A
+    // takeover writes no handoff.
+    let judged = if took_over {
+        None
+    } else {
+        Some(Judged::of(context, &after, receipt.as_ref().map(|kept| &kept.receipt), touched).await?)
+    };
+    let grade = judged.as_ref().and_then(|judged| judged.grade).filter(|_| after.marks.pending_version > 0);
+    let found = judged.map(|judged| judged.warnings(context.project()?)).transpose()?.unwrap_or_default();
     let step = Step { before, after: &after, actor: &writer, act, with_receipt: receipt.is_some() };
-    // What the rules look at is asked before anything is written, unless the write adds to it: what is asked behind a write
-    // waits for that.
-    let adds = receipt.is_some() || result.is_some();
-    let rules_look = touched.iter().any(|field| *field != "summary");
-    let mut found = if rules_look && !adds { handoff_warnings(context, &after, touched).await? } else { Vec::new() };
     let changed_fields = save(context, step).await?;
+    if let Some(grade) = grade {
+        store::task::keep_grade(context.transaction, &after, grade)?;
+    }
     if let Some(receipt) = &receipt {
         store::version::insert_receipt(context.transaction, after.task_id, receipt, context.now)?;
     }
@@ -282,9 +295,6 @@ async fn write(
         .map(|(name, text)| (name.to_owned(), json!(crate::domain::text::length(text))))
         .collect();
     let mut warnings: Vec<Value> = losses.iter().map(|loss| lost(&after, loss)).collect();
-    if rules_look && adds {
-        found = handoff_warnings(context, &after, touched).await?;
-    }
     warnings.extend(found);
     warnings.truncate(WARNINGS);
     let mut answer = Map::new();

@@ -95,7 +95,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         Table::of(
             "project",
             "project_id",
-            "project_id, slug, name, language, generation, stale_hours, archived_at, created_at",
+            "project_id, slug, name, language, generation, stale_hours, archived_at, created_at, rules",
         ),
         Table::of(
             "token",
@@ -111,6 +111,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "task_id, version",
             "task_id, version, project_id, at, caller, connection, session_ref, harness, act, changed, content",
         ),
+        Table::of("task_grade", "task_id", "task_id, version, grade"),
         Table::of("receipt", "task_id, version", "task_id, version, session_ref, fields, observed, carried, at"),
         Table::of(
             "verification",

@@ -8,19 +8,20 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, connections, doctor, flags, maintain, mcp, receipt, redact, serve, setup, start, transfer,
+    Session, connections, doctor, flags, handoff, maintain, mcp, receipt, redact, serve, setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 14] = [
+const BY_HAND: [(&str, Run); 15] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
     ("mcp", mcp::mcp),
     ("serve", serve::serve),
     ("resume", setup::resume),
+    ("handoff check", handoff::check),
     ("doctor", doctor::doctor),
     ("receipt verify", receipt::verify),
     ("verify", maintain::verify),
@@ -55,7 +56,20 @@ pub fn all() -> Command {
             _ => root,
         };
     }
-    grouped(root, "receipt", with_globals(receipt::command()))
+    let root = grouped(root, "receipt", with_globals(receipt::command()));
+    root.mut_subcommand("handoff", |group| group.mut_subcommand("check", with_files))
+}
+
+/// What can be checked on the command line beside a task.
+fn with_files(command: Command) -> Command {
+    command
+        .mut_arg("task_id", |argument| {
+            let help =
+                "A task by its id or the beginning of it; or a Markdown file or draft as JSON, - for standard input";
+            argument.value_name("TASK|FILE").help(help)
+        })
+        .after_help("Exit code: 0 if the handoff is ready, 2 if it is thin or misleading. A file needs no database.")
+        .arg(handoff::language_flag())
 }
 
 fn grouped(root: Command, group: &str, command: Command) -> Command {

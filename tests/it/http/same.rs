@@ -63,7 +63,9 @@ impl Ways {
         }
         words.push("--json".to_owned());
         let answer = self.place.cli(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        if answer.code == 0 { Ok(answer.json()) } else { Err(Refused::Body(answer.json())) }
+        // A check that found something answers, and says so by its exit code as well.
+        let is_answer = answer.code == 0 || answer.json().get("error").is_none();
+        if is_answer { Ok(answer.json()) } else { Err(Refused::Body(answer.json())) }
     }
 
     fn context(&self) -> String {

@@ -1,0 +1,70 @@
+//! The grade: kept with the write, shown where a handoff waits and is not ready, and gone with it.
+
+use serde_json::{Value, json};
+
+use super::good;
+use crate::house::{House, merged, rows};
+
+fn row(house: &House, task: &str) -> Value {
+    let list = house.client("maria").ok("task_list", json!({}));
+    rows(&list["tasks"]).iter().find(|row| row["id"] == task[..8]).expect("the row").clone()
+}
+
+fn thin() -> Value {
+    let mut fields = good();
+    fields["work_receipt"]["model"] = json!("");
+    fields
+}
+
+fn misleading() -> Value {
+    let mut fields = good();
+    fields["work_receipt"]["branch"] = json!("feat/other");
+    fields
+}
+
+#[test]
+fn a_list_and_the_packet_tell_the_grade_of_a_handoff_that_is_not_ready() {
+    let house = House::new();
+    let client = house.client("maria");
+    for (fields, grade) in [(good(), Value::Null), (thin(), json!("thin")), (misleading(), json!("misleading"))] {
+        let task = client.create("Import bank statements");
+        client.update(&task, 1, fields);
+        let expected = grade.as_str().unwrap_or("ready");
+        assert_eq!(client.ok("handoff_check", json!({"task_id": task}))["grade"], expected);
+        assert_eq!(row(&house, &task)["grade"], grade);
+        assert_eq!(client.ok("continuity_context", json!({"handoff": task}))["grade"], grade);
+    }
+}
+
+#[test]
+fn the_grade_follows_the_handoff() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Import bank statements");
+    client.update(&task, 1, thin());
+    client.update(&task, 2, json!({"priority": 1}));
+    assert_eq!(row(&house, &task)["grade"], "thin", "another change leaves it");
+    client.update(&task, 3, good());
+    assert_eq!(row(&house, &task).get("grade"), None, "mended");
+    client.update(&task, 4, json!({"handoff_blockers": "Needs a key from ops."}));
+    assert_eq!(row(&house, &task)["grade"], "misleading", "a blocker on a task that is not blocked");
+    let packet = client.take_over(&task, 5, "codex:1");
+    assert_eq!(packet["version"], 6);
+    assert_eq!(row(&house, &task).get("grade"), None, "no handoff waits");
+    let house = house.restarted();
+    assert_eq!(row(&house, &task).get("handoff"), None);
+}
+
+#[test]
+fn a_server_that_knows_no_grades_leaves_none_that_is_old() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Import bank statements");
+    client.update(&task, 1, misleading());
+    client.update(&task, 2, merged(good(), json!({"summary": "Mended."})));
+    // As if version 3 had been written by a program of before: the grade of version 2 is still there.
+    house.database().damage("update task_grade set version = 2, grade = 'misleading'");
+    assert_eq!(row(&house, &task).get("grade"), None);
+    house.database().damage("update task_grade set version = 3");
+    assert_eq!(row(&house, &task)["grade"], "misleading");
+}
