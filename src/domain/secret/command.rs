@@ -118,6 +118,10 @@ pub(super) fn password(text: &str, name: Range<usize>) -> Option<Found> {
     let mut at = name.end;
     let end = text.floor_char_boundary((name.end + COMMAND_MAX).min(text.len()));
     while let Some(word) = next_word(text, at, end) {
+        // From the next program's name on, that one's turn comes.
+        if PROGRAMS.contains(&&text[word.clone()]) {
+            return None;
+        }
         at = word.end;
         let value = if std::mem::take(&mut is_next) {
             Some(word)
