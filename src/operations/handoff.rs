@@ -9,6 +9,7 @@ use crate::domain::project::Project;
 use crate::domain::receipt::Receipt;
 use crate::domain::rule::{Rule, Setting, Settings};
 use crate::domain::task::{Content, Status, Task};
+use crate::domain::verification;
 use crate::error::{Refusal, Result};
 use crate::operation::arguments::Reading;
 use crate::operation::{Audience, Context, Effect, Operation, schema};
@@ -72,8 +73,8 @@ impl Operation for HandoffCheck {
             }
             None => (saved, None, next_by(task.as_ref())),
         };
-        let findings = findings(context, task.as_ref(), &content, receipt, next_by.as_deref(), true).await?;
-        let mut answer = answer(&findings);
+        let found = findings(context, task.as_ref(), &content, receipt, next_by.as_deref(), true).await?;
+        let mut answer = answer(&found);
         if let (Some(task), Some(fields)) = (task, answer.as_object_mut()) {
             fields.shift_insert(0, "task_id".to_owned(), json!(task.task_id));
             fields.shift_insert(1, "version".to_owned(), json!(task.version));
@@ -82,8 +83,28 @@ impl Operation for HandoffCheck {
     }
 }
 
-fn answer(findings: &[Finding]) -> Value {
-    json!({"grade": Grade::of_findings(findings), "findings": findings})
+fn answer(found: &Found) -> Value {
+    let mut answer = json!({"grade": found.grade(), "findings": found.findings});
+    if !found.differences.is_empty() {
+        answer["verified"] = json!("contradicted");
+        answer["differences"] = json!(found.differences);
+    }
+    answer
+}
+
+/// What speaks against a handoff.
+#[derive(Default)]
+struct Found {
+    /// What the rules find.
+    findings: Vec<Finding>,
+    /// What a repository contradicted when the receipt was last verified.
+    differences: Vec<String>,
+}
+
+impl Found {
+    fn grade(&self) -> Grade {
+        Grade::of_findings(&self.findings).with_git(!self.differences.is_empty())
+    }
 }
 
 /// Who wrote the next steps of a task since its takeover.
@@ -115,7 +136,7 @@ pub fn check_loose(text: &str, language: Option<&str>) -> Result<Value> {
         settings: &settings,
         is_whole: true,
     };
-    Ok(answer(&handoff::check(&subject)))
+    Ok(answer(&Found { findings: handoff::check(&subject), ..Found::default() }))
 }
 
 /// A draft out of JSON, checked as if it had been sent.
@@ -145,25 +166,30 @@ impl Draft {
     }
 }
 
-/// All findings on a content; the receipt is the given one, else the last since the task's takeover.
-pub(crate) async fn findings(
+/// All that speaks against a content; the receipt is the given one, else the last since the task's takeover.
+async fn findings(
     context: &mut Context<'_>,
     task: Option<&Task>,
     content: &Content,
     receipt: Option<Receipt>,
     next_by: Option<&str>,
     is_whole: bool,
-) -> Result<Vec<Finding>> {
+) -> Result<Found> {
     let project = context.project()?.clone();
     let project_id = project.project_id;
     let mut receipt = receipt;
+    let mut differences = Vec::new();
     if let Some(task) = task
         && receipt.is_none()
     {
         let last = context.transaction.ask(version::last_receipt(task.task_id, task.version)).await?;
         // A handoff that was taken over is still checked with the receipt that came with it.
         let is_new = task.marks.next_version > 0;
-        receipt = last.filter(|last| !is_new || last.version >= task.marks.takeover_version).map(|last| last.receipt);
+        let last = last.filter(|last| !is_new || last.version >= task.marks.takeover_version);
+        if let Some(contradicting) = last.as_ref().and_then(verification::contradicts) {
+            differences.extend(contradicting.contradictions().into_iter().map(str::to_owned));
+        }
+        receipt = last.map(|last| last.receipt);
     }
     let ids = handoff::memories_named(content);
     let mut named = Vec::with_capacity(ids.len());
@@ -180,7 +206,7 @@ pub(crate) async fn findings(
         (Some(task), Some(session_ref)) => unnamed_decisions(context, task, session_ref, &ids).await?,
         _ => Vec::new(),
     };
-    Ok(handoff::check(&Subject {
+    let findings = handoff::check(&Subject {
         form: Form::Task,
         content,
         receipt: receipt.as_ref(),
@@ -190,7 +216,8 @@ pub(crate) async fn findings(
         unnamed_decisions: &unnamed,
         settings: &project.rules,
         is_whole,
-    }))
+    });
+    Ok(Found { findings, differences })
 }
 
 /// Decisions of this session for this task since its takeover that no text names.
@@ -246,8 +273,9 @@ impl Judged {
         let next_by = next_by(Some(after));
         let found =
             findings(context, Some(after), &after.content, receipt.cloned(), next_by.as_deref(), is_whole).await?;
-        let grade = is_whole.then(|| Grade::of_findings(&found));
-        let mut told: Vec<Finding> = found.into_iter().filter_map(|finding| told(finding, touched)).collect();
+        // What git says is looked at when the grade is shown: it may be asked later, and again.
+        let grade = is_whole.then(|| Grade::of_findings(&found.findings));
+        let mut told: Vec<Finding> = found.findings.into_iter().filter_map(|finding| told(finding, touched)).collect();
         told.sort_by_key(|finding| (!finding.contradicts, finding.level != Level::Error));
         Ok(Self { told, grade })
     }

@@ -4,8 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::handoff::{self, Grade, Line, memories_named};
 use crate::domain::memory::Memory;
+use crate::domain::receipt::KeptReceipt;
 use crate::domain::session;
 use crate::domain::task::{Content, Status, Task};
+use crate::domain::verification;
 use crate::error::{Refusal, Result};
 use crate::operation::Context;
 use crate::operations::budget::{
@@ -45,12 +47,12 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
     let line = handoff::parse_line(pasted).map_err(|problem| Refusal::argument(format!("handoff {problem}")))?;
     let task = load(context, &line.id).await?;
     check_line(&task, &line)?;
-    let mut answer = head(context, &task)?;
-    answer.extend(state(context, &task, &line, reader).await?);
-    let written_by = task.marks.next_by.as_deref().map(session::clipped);
     let waiting = waiting(context, task.task_id)?;
     let last = version::last_receipt(task.task_id, task.version);
     let (kept, messages) = context.transaction.ask_both(last, waiting).await?;
+    let mut answer = head(context, &task)?;
+    answer.extend(state(context, &task, &line, reader, kept.as_ref()).await?);
+    let written_by = task.marks.next_by.as_deref().map(session::clipped);
     let memories = memories(context, &task).await?;
 
     let read_on = ReadOn::new(&task, task.version);
@@ -146,6 +148,7 @@ async fn state(
     task: &Task,
     line: &Line,
     reader: Option<&str>,
+    kept: Option<&KeptReceipt>,
 ) -> Result<Map<String, Value>> {
     let now = context.now;
     let mut answer = Map::new();
@@ -184,7 +187,9 @@ async fn state(
     }
     if let Some(since) = marks.pending_at.filter(|_| marks.pending_version > 0) {
         answer.insert("pending".to_owned(), json!(since.age(now)));
-        if let Some(grade) = marks.grade.filter(|grade| *grade != Grade::Ready) {
+        let contradicted = kept.is_some_and(|kept| verification::contradicts(kept).is_some());
+        let grade = marks.grade.map(|grade| grade.with_git(contradicted));
+        if let Some(grade) = grade.filter(|grade| *grade != Grade::Ready) {
             answer.insert("grade".to_owned(), json!(grade));
         }
         let other = marks.written_by.contains(':') && marks.pending_by.as_deref() != Some(&marks.written_by);

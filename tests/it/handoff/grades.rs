@@ -68,3 +68,34 @@ fn a_server_that_knows_no_grades_leaves_none_that_is_old() {
     house.database().damage("update task_grade set version = 3");
     assert_eq!(row(&house, &task)["grade"], "misleading");
 }
+
+#[test]
+fn what_git_contradicts_misleads_until_a_new_receipt_comes() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Import bank statements");
+    client.update(&task, 1, good());
+    let at = "2026-11-25T08:00:00Z";
+    let facts = json!({
+        "at": at, "path": "/home/maria/ledger", "git": "2.47.3",
+        "repository": {"at": at, "object_format": "sha1"},
+        "branch": {"at": at, "is_name": true, "local": "9f3b2d1000000000000000000000000000000000"},
+        "result_commit": {"at": at, "found": "missing"},
+    });
+    let record = json!({"task_id": task, "receipt_version": 2, "facts": facts});
+    let told = house.person("tomas").ok("receipt_record", record);
+    assert_eq!(told["verdict"], "contradicted", "{told}");
+    let checked = client.ok("handoff_check", json!({"task_id": task}));
+    let missing =
+        "result_commit 9f3b2d1 does not exist here, and there is no remote to fetch it from: ask the previous session";
+    assert_eq!(
+        (&checked["grade"], &checked["findings"], &checked["verified"], &checked["differences"]),
+        (&json!("misleading"), &json!([]), &json!("contradicted"), &json!([missing])),
+    );
+    assert_eq!(row(&house, &task)["grade"], "misleading");
+    assert_eq!(client.ok("continuity_context", json!({"handoff": task}))["grade"], "misleading");
+    client.update(&task, 2, json!({"work_receipt": good()["work_receipt"]}));
+    assert_eq!(client.ok("handoff_check", json!({"task_id": task}))["grade"], "ready");
+    assert_eq!(row(&house, &task).get("grade"), None);
+    assert_eq!(client.ok("continuity_context", json!({"handoff": task})).get("grade"), None);
+}
