@@ -123,7 +123,11 @@ fn mark<'t>(text: &'t str, starts: &Lines, lines: &mut [Line<'t>]) {
             Event::Start(Tag::Heading { level, .. }) => each(Kind::Heading(level_of(level))),
             Event::Start(Tag::Table(_)) => each(Kind::Row),
             Event::Start(Tag::BlockQuote(_)) => each(Kind::Quote),
-            Event::Start(Tag::MetadataBlock(_) | Tag::HtmlBlock) => each(Kind::Meta),
+            Event::Start(Tag::MetadataBlock(_)) => each(Kind::Meta),
+            Event::Start(Tag::HtmlBlock) if is_folded(&text[range.clone()]) => {
+                lines[starts.of_range(&range)].iter_mut().for_each(unfold);
+            }
+            Event::Start(Tag::HtmlBlock) => each(Kind::Meta),
             Event::Start(Tag::Item) => lines[starts.at(range.start)].is_item = true,
             Event::Start(Tag::CodeBlock(kind)) => {
                 let is_fenced = matches!(kind, CodeBlockKind::Fenced(_));
@@ -145,6 +149,21 @@ fn mark<'t>(text: &'t str, starts: &Lines, lines: &mut [Line<'t>]) {
             }
             _ => {}
         }
+    }
+}
+
+/// True for a block of HTML that only folds what stands in it.
+fn is_folded(html: &str) -> bool {
+    let start = html.trim_start();
+    start.get(..8).is_some_and(|tag| tag.eq_ignore_ascii_case("<details") || tag.eq_ignore_ascii_case("<summary"))
+}
+
+/// Takes a line of a folded block for what people mean by it: words, unless it is a tag.
+fn unfold(line: &mut Line<'_>) {
+    if line.text.trim_start().starts_with('<') {
+        line.kind = Kind::Meta;
+    } else {
+        line.codes = line.text.split('`').skip(1).step_by(2).map(str::trim).filter(|code| !code.is_empty()).collect();
     }
 }
 

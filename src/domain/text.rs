@@ -40,14 +40,15 @@ pub fn grouped(number: usize) -> String {
 }
 
 /// `text` as a JSON string of at most `most` characters, for error texts: stored text stays data, and a secret in it is
-/// not repeated. What is cut off would no longer be known for one, so it is taken out first.
+/// not repeated. What is cut off would no longer be known for one, so it is taken out first. What a reader could not see is
+/// written as code points.
 pub fn quoted(text: &str, most: usize) -> String {
     let text = &*masked(text);
     if length(text) <= most {
-        return json!(text).to_string();
+        return visible(&json!(text).to_string());
     }
     let start: String = text.chars().take(most).collect();
-    json!(format!("{start}…")).to_string()
+    visible(&json!(format!("{start}…")).to_string())
 }
 
 /// Any value in short, for error texts.
@@ -55,7 +56,7 @@ pub fn quoted_value(value: &Value, most: usize) -> String {
     match value {
         Value::String(text) => quoted(text, most),
         other => {
-            let text = masked(&other.to_string()).into_owned();
+            let text = visible(&masked(&other.to_string()));
             if length(&text) <= most {
                 text
             } else {

@@ -330,6 +330,11 @@ impl Problems {
             || format!("{prefix}{shown} is unknown"),
             |near| format!("{prefix}{shown} is unknown: did you mean {prefix}{near}?"),
         );
+        // What the operation takes is told with the refusal, what an object in it takes is not.
+        let sentence = prefix.strip_suffix('.').map_or(sentence.clone(), |object| {
+            let end = if sentence.ends_with('?') { "" } else { "." };
+            format!("{sentence}{end} {object} takes {}", known.join(", "))
+        });
         self.unknown = true;
         self.push(name, sentence);
     }

@@ -9,6 +9,7 @@ use crate::domain::project::Project;
 use crate::domain::receipt::Receipt;
 use crate::domain::rule::{Rule, Setting, Settings};
 use crate::domain::task::{Content, Status, Task};
+use crate::domain::text::quoted_value;
 use crate::domain::verification;
 use crate::error::{Refusal, Result};
 use crate::operation::arguments::Reading;
@@ -117,7 +118,8 @@ fn next_by(task: Option<&Task>) -> Option<String> {
 ///
 /// `language` is the working language, where it is known. Memories and sessions are not looked up.
 pub fn check_loose(text: &str, language: Option<&str>) -> Result<Value> {
-    let (form, content, receipt) = if text.trim_start().starts_with('{') {
+    let is_json = text.trim_start().starts_with('{') || serde_json::from_str::<Value>(text).is_ok();
+    let (form, content, receipt) = if is_json {
         let draft = given_draft(text)?;
         let (content, receipt) = draft.over(Content::default());
         (Form::Task, content, receipt)
@@ -143,6 +145,10 @@ pub fn check_loose(text: &str, language: Option<&str>) -> Result<Value> {
 fn given_draft(text: &str) -> Result<Draft> {
     let given: Value = serde_json::from_str(text)
         .map_err(|error| Refusal::argument(format!("the file is no JSON object: {error}")))?;
+    if !given.is_object() {
+        let shown = quoted_value(&given, 60);
+        return Err(Refusal::argument(format!("the file is JSON and no object with the fields of a draft: {shown}")));
+    }
     let schema = schema::full::<HandoffCheck>();
     let reading = Reading { schema: &schema, reads: true, by_person: true, whole: true };
     let checked = reading.parse(json!({"draft": given}), |_| Vec::new())?;
@@ -257,9 +263,10 @@ impl Judged {
         touched: &[&str],
     ) -> Result<Self> {
         let is_judged = touched.iter().any(|field| field.starts_with("handoff_") || *field == "work_receipt")
-            || (touched.contains(&"status") && after.marks.pending_version > 0);
+            || (after.marks.pending_version > 0
+                && touched.iter().any(|field| ["status", "summary", "title"].contains(field)));
+        let tags = after.content.tags.join("\n");
         if !is_judged {
-            let tags = after.content.tags.join("\n");
             let texts = after.content.texts().into_iter().chain([
                 ("title", after.content.title.as_str()),
                 ("summary", &after.content.summary),
@@ -275,7 +282,11 @@ impl Judged {
             findings(context, Some(after), &after.content, receipt.cloned(), next_by.as_deref(), is_whole).await?;
         // What git says is looked at when the grade is shown: it may be asked later, and again.
         let grade = is_whole.then(|| Grade::of_findings(&found.findings));
+        let tags = [("tags", tags.as_str())];
+        let of_tags = if touched.contains(&"tags") { &tags[..] } else { &[] };
+        let of_tags = handoff::hidden(of_tags, &context.project()?.rules);
         let mut told: Vec<Finding> = found.findings.into_iter().filter_map(|finding| told(finding, touched)).collect();
+        told.extend(of_tags);
         told.sort_by_key(|finding| (!finding.contradicts, finding.level != Level::Error));
         Ok(Self { told, grade })
     }

@@ -10,6 +10,7 @@ mod languages;
 mod round_trip;
 mod rules;
 mod settings;
+mod steps;
 
 use heyaira::error::Code;
 use serde_json::{Value, json};

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::domain::hidden;
 use crate::domain::rule::Rule;
 
 /// How much a finding matters.
@@ -38,7 +39,8 @@ pub struct Finding {
 
 impl Finding {
     fn new(rule: Rule, level: Level, field: &str, fix: impl Into<String>) -> Self {
-        let fix = fix.into().replace(['\n', '\r'], " ");
+        // What stands in a text is told as it can be seen.
+        let fix = hidden::shown(&fix.into().replace(['\n', '\r'], " "));
         Self { rule, level, field: field.to_owned(), fix, contradicts: false, lacks: false, or_field: None }
     }
 

@@ -3,8 +3,10 @@
 
 pub(super) mod command;
 pub(super) mod git;
+mod programs;
 pub(super) mod reference;
 pub(super) mod totals;
+pub(super) mod typed;
 
 use regex::Regex;
 

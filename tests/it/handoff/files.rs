@@ -59,7 +59,19 @@ fn a_draft_is_read_as_json_and_its_fields_are_checked() {
     let answer = check(folder.path(), &["-", "--json"], "{\"handof_next\": \"x\"}");
     assert_eq!(answer.code, 2);
     assert!(answer.out.contains("did you mean draft.handoff_next?"), "{answer:?}");
+    assert!(answer.out.contains("draft takes title, status, summary"), "{answer:?}");
     assert!(check(folder.path(), &["-"], "{broken").err.contains("no JSON object"));
+}
+
+#[test]
+fn json_that_is_no_object_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for text in ["[1,2]", "\"x\"", "null", "[]\n", " 12"] {
+        let refused = check(folder.path(), &["-"], text);
+        assert_eq!(refused.code, 2, "{text}: {refused:?}");
+        assert!(refused.err.contains("is JSON and no object"), "{text}: {refused:?}");
+    }
+    assert!(check(folder.path(), &["-"], "[ ] cargo test").out.contains("thin"), "a list is a document");
 }
 
 #[test]

@@ -56,6 +56,23 @@ fn the_grade_follows_the_handoff() {
 }
 
 #[test]
+fn a_title_or_a_summary_is_judged_while_a_handoff_waits() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Import bank statements");
+    client.update(&task, 1, good());
+    assert_eq!(row(&house, &task).get("grade"), None, "ready");
+    client.update(&task, 2, json!({"summary": "first line\nsecond line"}));
+    assert_eq!(row(&house, &task)["grade"], "thin", "a summary of two lines");
+    client.update(&task, 3, json!({"summary": "Importer works on staging."}));
+    assert_eq!(row(&house, &task).get("grade"), None, "mended");
+    client.update(&task, 4, json!({"summary": "Importer works on staging.", "title": "Importer works on staging"}));
+    assert_eq!(row(&house, &task)["grade"], "thin", "the summary says the title again");
+    let hidden = client.update(&task, 5, json!({"title": "Import", "tags": ["a\u{2063}b"]}));
+    assert!(hidden.to_string().contains("no-hidden-characters"), "{hidden}");
+}
+
+#[test]
 fn a_server_that_knows_no_grades_leaves_none_that_is_old() {
     let house = House::new();
     let client = house.client("maria");

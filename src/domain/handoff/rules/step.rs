@@ -2,6 +2,7 @@
 
 use crate::domain::handoff::finding::Finding;
 use crate::domain::handoff::line::PREVIOUS_SESSION;
+use crate::domain::handoff::shape::typed::{self, Step};
 use crate::domain::handoff::shape::{command, git, reference};
 use crate::domain::handoff::subject::View;
 use crate::domain::markdown::{Document, Kind, Line};
@@ -15,11 +16,11 @@ use crate::domain::text;
 /// All of that is a shape; that nothing of it stands anywhere in the text is an error in every language.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     let mut lines = view.next.content().filter(|line| !line.text.starts_with(PREVIOUS_SESSION));
-    let Some(first) = lines.next() else {
+    let Some(first) = lines.find(|line| !is_head(&view.next, line)) else {
         findings.push(nothing(view));
         return;
     };
-    if let Some(placeholder) = command::of_line(first).and_then(placeholder) {
+    if let Some(placeholder) = to_type(first).and_then(placeholder) {
         let fix = format!("line {}: put the real value in the place of {placeholder}", first.number);
         findings.push(Finding::warning(Rule::FirstStepExecutable, "handoff_next", fix));
         return;
@@ -28,7 +29,7 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let mut all = std::iter::once(first).chain(lines);
-    let command = view.next.content().find_map(|line| command::of_line(line).map(|command| (line.number, command)));
+    let command = view.next.content().find_map(|line| to_type(line).map(|command| (line.number, command)));
     let change = view.next.content().find(|line| reference::names_change(line) && reference::file(line.text).is_none());
     let named = all.find_map(|line| reference::pointed_to(line).map(|named| (line.number, named)));
     let shown = text::quoted(first.text, 50);
@@ -46,6 +47,8 @@ pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
             "{shown} cannot be run: say in it what to run or open first, e.g. {} of line {number}",
             text::head(named, 70)
         ))
+    } else if typed::step(first) == Step::Unclear {
+        finding(format!("{shown} reads like a sentence: put what is to be typed into backticks{}", example(view)))
     } else if view.is_document() {
         let fix = "name the file, branch, pull request or command to start with";
         finding(format!("{shown} cannot be run: {fix}{}", example(view)))
@@ -68,10 +71,25 @@ fn nothing(view: &View<'_>) -> Finding {
     Finding::error(Rule::FirstStepExecutable, "handoff_next", fix).lacking()
 }
 
+/// The command that a line is, or names.
+fn to_type<'t>(line: &Line<'t>) -> Option<&'t str> {
+    match typed::step(line) {
+        Step::Command(command) => Some(command),
+        Step::Unclear | Step::Words => None,
+    }
+}
+
+/// True for the head of a table, which says what its rows hold.
+fn is_head(next: &Document<'_>, line: &Line<'_>) -> bool {
+    let mut behind = next.lines.iter().skip_while(|one| one.number <= line.number);
+    line.kind == Kind::Row && behind.next().is_some_and(|one| one.kind == Kind::Rule)
+}
+
 /// True if somebody could act on the line without searching.
 fn can_be_taken(line: &Line<'_>) -> bool {
     let is_call = |code: &&str| code.ends_with("()") || code.contains("::");
-    command::of_line(line).is_some()
+    to_type(line).is_some()
+        || typed::names_what_to_change(line)
         || reference::names_file(line)
         || reference::names_change(line)
         || git::names_branch(line)

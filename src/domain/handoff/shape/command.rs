@@ -208,12 +208,17 @@ fn looks_typed(behind: &str) -> bool {
     is_ascii && !SPEECH.contains(&word)
 }
 
+/// True for the name of a program.
+pub(super) fn is_known(name: &str) -> bool {
+    PROGRAMS.binary_search(&name).is_ok() || WORDS.iter().any(|(word, _)| *word == name)
+}
+
 /// Programs that do something without an argument.
-fn alone(name: &str) -> bool {
+pub(super) fn alone(name: &str) -> bool {
     ["pytest", "vitest", "jest", "mocha", "phpunit", "rspec", "ctest", "tox", "nox", "ninja", "tsc"].contains(&name)
 }
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     })
@@ -225,7 +230,7 @@ pub(in crate::domain::handoff) fn of_line<'t>(line: &Line<'t>) -> Option<&'t str
 }
 
 /// Words behind a program that only a command has there.
-const SUBCOMMANDS: [&str; 36] = [
+pub(super) const SUBCOMMANDS: [&str; 36] = [
     "add",
     "apply",
     "audit",
@@ -265,10 +270,8 @@ const SUBCOMMANDS: [&str; 36] = [
 ];
 
 /// A command in the middle of a sentence of any language: a program with what only a command has behind it.
-fn within(text: &str) -> Option<&str> {
+pub(super) fn within(text: &str) -> Option<&str> {
     let starts = text.match_indices(' ').map(|(blank, _)| blank + 1);
-    let is_known =
-        |program: &str| PROGRAMS.binary_search(&program).is_ok() || WORDS.iter().any(|(word, _)| *word == program);
     starts.filter_map(|start| text.get(start..)).find(|rest| {
         let program = rest.split(' ').next().unwrap_or_default();
         if !program.starts_with(|first: char| first.is_ascii_lowercase()) || !is_known(program) {
@@ -294,7 +297,10 @@ pub(in crate::domain::handoff) fn all_of_line<'t>(line: &Line<'t>) -> Vec<&'t st
             }
         }
         Kind::Text | Kind::Quote | Kind::Row | Kind::Heading(_) => {
-            if is_command(line.text) {
+            if line.kind == Kind::Row {
+                let cells = line.text.split('|').map(str::trim);
+                found.extend(cells.filter(|cell| is_command(cell)));
+            } else if is_command(line.text) {
                 found.push(line.text);
             } else if let Some((_, behind)) = line.text.split_once(": ")
                 && line.codes.is_empty()
@@ -304,7 +310,8 @@ pub(in crate::domain::handoff) fn all_of_line<'t>(line: &Line<'t>) -> Vec<&'t st
             }
             found.extend(line.codes.iter().filter(|code| is_command(code)));
             if found.is_empty() {
-                found.extend(within(line.text));
+                let is_row = line.kind == Kind::Row;
+                found.extend(line.text.split(|mark| is_row && mark == '|').find_map(|part| within(part.trim_end())));
             }
         }
         Kind::Fence | Kind::Rule | Kind::Meta => {}

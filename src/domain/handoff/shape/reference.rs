@@ -114,6 +114,10 @@ const EXTENSIONS: [&str; 98] = [
 const FILES: [&str; 9] =
     ["Makefile", "Dockerfile", "Justfile", "justfile", "README", "CHANGELOG", "Procfile", "LICENSE", "Gemfile"];
 
+/// Products that are called as files are.
+const PRODUCTS: [&str; 10] =
+    ["alpine.js", "chart.js", "d3.js", "ember.js", "express.js", "next.js", "node.js", "nuxt.js", "react.js", "vue.js"];
+
 static URL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"(?:https?|ssh|git)://[^\s<>()\[\]"'`」、。]+|git@[A-Za-z0-9.-]+:[A-Za-z0-9._/-]+"#));
 
@@ -139,7 +143,12 @@ fn is_file(word: &str) -> bool {
     let is_rooted = ["./", "../", "~/", "/", ".\\"].iter().any(|root| word.starts_with(root));
     let has_letter = word.chars().any(|letter| letter.is_ascii_alphabetic());
     let last = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    // "A/B/C" are letters, and node.js is what runs.
+    let is_letters = word.split('/').all(|segment| segment.len() < 2);
+    let is_product = PRODUCTS.iter().any(|product| product.eq_ignore_ascii_case(word));
     has_letter
+        && !is_letters
+        && !is_product
         && (has_extension(word) || FILES.contains(&last) || (is_rooted && segments > 1) || segments > 2)
         && !word.starts_with("//")
 }
@@ -162,7 +171,10 @@ fn url(text: &str) -> Option<&str> {
 }
 
 /// Names in capitals with a number that are no key of a tracker.
-const STANDARDS: [&str; 12] = ["SHA", "UTF", "ISO", "RFC", "AES", "MD", "GPT", "HTTP", "ASCII", "RSA", "TLS", "PEP"];
+const STANDARDS: [&str; 20] = [
+    "SHA", "UTF", "ISO", "RFC", "AES", "MD", "GPT", "HTTP", "ASCII", "RSA", "TLS", "PEP", "TODO", "FIXME", "STEP",
+    "PHASE", "PART", "ITEM", "NOTE", "XXX",
+];
 
 /// The pull requests and issues that a text of one line names.
 fn changes(text: &str) -> impl Iterator<Item = &str> {
