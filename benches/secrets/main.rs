@@ -15,7 +15,7 @@ const SIZE: usize = 100 * 1024;
 const ROUNDS: usize = 31;
 
 /// Kinds of text, each made by repeating a piece with a number in it; the last ones are made to be slow.
-const KINDS: [(&str, &str); 11] = [
+const KINDS: [(&str, &str); 12] = [
     (
         "a handoff",
         "- [x] Import keeps the order of rows (PR #{n}, commit 4f89edd590f74ee0ac{n}): `cargo test` 214 passed.\n",
@@ -34,6 +34,7 @@ const KINDS: [(&str, &str); 11] = [
     ("prefixes", "sk-sk-ant-ghp_{n}AKIAxoxb-glpat-"),
     ("URLs", "http://a:b{n}:c"),
     ("headers of keys", "-----BEGIN PRIVATE KEY-----\n{n}"),
+    ("command lines", "mysql -u a{n} -p mysql -pb mongo -p "),
     ("tokens without a key", "eyJ{n}.eyJ.eyJhbGciOiJIUzI1NiJ9."),
     ("one long word", "aB3dE5fG7hJ9kL{n}"),
 ];

@@ -5,12 +5,14 @@
 
 mod assigned;
 mod block;
+mod command;
 mod formats;
 mod header;
 mod own;
 mod password;
 mod random;
 mod scan;
+mod sealed;
 mod shape;
 mod sighting;
 mod url;

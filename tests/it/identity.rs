@@ -6,7 +6,9 @@ use heyaira::operation::{Door, Pinned};
 use heyaira::operations;
 use serde_json::{Value, json};
 
+use crate::dice::Dice;
 use crate::house::{House, INSTANCE, merged, pinned, text};
+use crate::secrets::set::drawn;
 
 const OTHER_INSTANCE: &str = "c0ffee00-7a64-4d0e-8f3b-c2a91e6d4470";
 
@@ -286,7 +288,7 @@ fn own_write_contexts_and_tokens_are_refused_in_every_stored_text() {
     let house = House::new();
     let client = house.client("maria");
     let task = client.create("Import bank statements");
-    let secrets = [client.write_context.clone(), format!("hya_{}", "aB3-".repeat(11))];
+    let secrets = [client.write_context.clone(), drawn("token", &mut Dice::new(7))];
     let texts = [
         "title",
         "owner",

@@ -6,7 +6,8 @@ pub mod set;
 
 use heyaira::domain::secret::{masked, scan};
 
-use self::set::{Case, Set};
+use self::set::{Case, Set, drawn};
+use crate::dice::Dice;
 
 /// The seed of the labelled set; `HEYAIRA_SECRETS_SEED` takes another.
 const SEED: u64 = 2026;
@@ -66,4 +67,20 @@ fn the_labelled_set_is_large() {
     let own = sets.iter().find(|set| set.name == "own.cases").expect("our own");
     let with = own.cases.iter().filter(|case| case.secret.is_some()).count();
     assert!(own.kinds >= 30 && with >= 200 && own.cases.len() - with >= 2_000, "{} {with}", own.kinds);
+}
+
+/// What is refused whatever a project says must not hang on luck: no token and no pin looks as if it stood for one,
+/// whatever was written behind it.
+#[test]
+fn every_token_and_write_context_of_ours_is_found() {
+    let mut dice = Dice::new(SEED);
+    for number in 0..20_000 {
+        let token = drawn("token", &mut dice);
+        let context = drawn("write-context", &mut dice);
+        for text in [&token, &format!("{token}-example-xxxxxxxxxxxxxxxx"), &context, &format!("{context}xxxxxxxxxxxx")]
+        {
+            let found = scan(text);
+            assert!(found.len() == 1 && found[0].is_own && found[0].range == (0..text.len()), "{number} of {SEED}");
+        }
+    }
 }

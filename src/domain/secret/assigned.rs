@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use super::password::{is_made_up, is_stand_in};
-use super::random::{contains, is_dense, is_random, is_spread};
+use super::random::{contains, is_dense, is_drawn_from_letters, is_random, is_spread};
 use super::scan::{Found, is_near};
+use super::sealed::{is_called_hash, is_encrypted, is_hashed};
 use super::shape::is_uuid;
 
 /// The longest name that is looked at, in bytes.
@@ -31,8 +32,10 @@ enum Class {
 }
 
 /// How names end that hold secrets, without separators and in small letters.
-const NAMES: [(&str, Class); 47] = [
+const NAMES: [(&str, Class); 56] = [
     ("password", Class::Password),
+    ("rediscliauth", Class::Password),
+    ("masterauth", Class::Password),
     ("passwd", Class::Password),
     ("passphrase", Class::Password),
     ("pwd", Class::Password),
@@ -79,10 +82,17 @@ const NAMES: [(&str, Class); 47] = [
     ("credentials", Class::Token),
     ("auth", Class::Token),
     ("pass", Class::Password),
+    ("jfrogartapi", Class::Key),
+    ("rediscliauth", Class::Password),
+    ("requirepass", Class::Password),
+    ("masterauth", Class::Password),
+    ("passwort", Class::Password),
+    ("motdepasse", Class::Password),
+    ("passcode", Class::Password),
 ];
 
 /// Parts of names whose values everybody may see.
-const OPEN: [&str; 22] = [
+const OPEN: [&str; 27] = [
     "public",
     "publishable",
     "nexttoken",
@@ -98,6 +108,11 @@ const OPEN: [&str; 22] = [
     "digest",
     "fingerprint",
     "checksum",
+    "revision",
+    "thumbprint",
+    "encrypted",
+    "ciphertext",
+    "sealed",
     "sitekey",
     "recaptcha",
     "sha1",
@@ -108,7 +123,7 @@ const OPEN: [&str; 22] = [
 ];
 
 /// Providers whose keys are plain UUIDs or hexadecimal digits, so that the name alone tells.
-const PROVIDERS: [&str; 16] = [
+const PROVIDERS: [&str; 19] = [
     "heroku",
     "snyk",
     "hubspot",
@@ -125,6 +140,9 @@ const PROVIDERS: [&str; 16] = [
     "launchdarkly",
     "cloudflare",
     "opsgenie",
+    "consul",
+    "nomad",
+    "octopus",
 ];
 
 /// The value that is given to the name that ends with `word`.
@@ -142,7 +160,12 @@ pub(super) fn value(text: &str, word: Range<usize>) -> Option<Found> {
         Class::Password => "an assigned password",
         Class::Key | Class::Token => "an assigned key or token",
     };
-    let is_secret = holds_secret(class, value) || is_key_of_provider(&name, class, value);
+    if is_encrypted(value) || is_hashed(value) || is_called_hash(text, word.start, value) {
+        return None;
+    }
+    let is_secret = holds_secret(class, value)
+        || is_key_of_provider(&name, class, value)
+        || (is_uuid(value.as_bytes()) && is_random(value.as_bytes()) && takes_uuid(text, &word, &name));
     is_secret.then(|| Found { by_name: true, ..Found::new(sort, range) })
 }
 
@@ -189,7 +212,8 @@ fn value_start(text: &str, word: &Range<usize>) -> Option<usize> {
         || line.ends_with(b"--");
     let in_netrc = is_near(bytes, word.start, "machine ") && is_near(bytes, word.start, "login ");
     let in_npmrc = line.to_ascii_lowercase().ends_with(b":_auth");
-    (spaces > 0 && (is_quoted || is_flag || in_netrc || in_npmrc)).then_some(at + spaces)
+    let in_redis = line.ends_with(b"require") || text[word.clone()].eq_ignore_ascii_case("masterauth");
+    (spaces > 0 && (in_redis || is_quoted || is_flag || in_netrc || in_npmrc)).then_some(at + spaces)
 }
 
 /// `value: …`, on the same line or the next.
@@ -236,7 +260,8 @@ fn holds_secret(class: Class, value: &str) -> bool {
     if value.len() > VALUE_MAX || is_stand_in(value) || is_uuid(bytes) || is_place(value) {
         return false;
     }
-    let is_key = value.len() >= KEY_LEAST && bytes.iter().all(lawful) && is_dense(bytes);
+    let is_long = value.len() >= KEY_LEAST && bytes.iter().all(lawful);
+    let is_key = is_long && (is_dense(bytes) || is_drawn_from_letters(bytes));
     let is_hex = bytes.iter().all(u8::is_ascii_hexdigit);
     match class {
         Class::Password => is_made_up(value) || is_key,
@@ -253,6 +278,14 @@ fn is_key_of_provider(name: &[u8], class: Class, value: &str) -> bool {
     class != Class::Password && is_named && is_plain && is_random(bytes)
 }
 
+/// True where a UUID is the key: in a registry's settings, and in the header that has its name from keys.
+fn takes_uuid(text: &str, word: &Range<usize>, name: &[u8]) -> bool {
+    let is_npmrc = name == b"authtoken" && text[..word.start].ends_with(":_auth");
+    let is_registry = is_npmrc || name == b"npmauthtoken";
+    let is_header = [b"xapikey".as_slice(), b"xauthtoken", b"xauthkey"].contains(&name);
+    is_registry || is_header
+}
+
 /// True for names joined by full stops, as code reaches into things.
 fn is_path_of_code(value: &str) -> bool {
     let is_name = |part: &str| part.len() < 20 && part.starts_with(|first: char| first.is_ascii_alphabetic());
@@ -267,5 +300,4 @@ fn is_place(value: &str) -> bool {
         || value.contains("/.")
         || value.contains("./")
         || value.matches('/').count() * 8 > value.len()
-        || ["sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:"].iter().any(|start| value.starts_with(start))
 }

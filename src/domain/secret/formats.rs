@@ -69,7 +69,8 @@ const CLOUD: &[Format] = &[
     format("a Yandex Cloud key", &["AQVN"], &[Run(Word, 35, 38)]),
     format("a DigitalOcean token", &["dop_v1_", "doo_v1_", "dor_v1_"], &[Run(Hex, 64, 64)]),
     format("a Heroku key", &["HRKU-"], &[Run(Word, 36, 60)]),
-    format("a Fly.io token", &["fo1_", "fm1r_", "fm1a_", "fm2_"], &[Run(Base64, 43, 2048)]),
+    format("a Fly.io token", &["fm1r_", "fm1a_", "fm2_"], &[Run(Base64, 43, 2048)]),
+    format("a Fly.io token", &["fo1_"], &[Run(Word, 43, 64)]),
     format("a Netlify token", &["nfp_", "nfc_", "nfo_", "nfu_"], &[Run(Alnum, 36, 40)]),
     format("a Vercel token", &["vcp_", "vci_", "vca_", "vcr_", "vck_"], &[Run(Alnum, 24, 64)]),
     format("a Render key", &["rnd_"], &[Run(Alnum, 28, 36)]),
@@ -125,6 +126,12 @@ const CODE: &[Format] = &[
     format("a crates.io token", &["cio"], &[Run(Alnum, 32, 32)]),
     format("a NuGet key", &["oy2"], &[Run(Lower, 43, 43)]),
     format("a Clojars token", &["CLOJARS_"], &[Run(Lower, 60, 60)]),
+    // The base64 of `{"auths":`, in one line, by spaces or by tabs.
+    format(
+        "a registry credential",
+        &["eyJhdXRocyI6", "eyAiYXV0aHMi", "ewogICJhdXRocyI6", "ewogICAgImF1dGhzIjog", "ewoJImF1dGhzIjog"],
+        &[Run(Base64, 60, 4096)],
+    ),
     format("a Docker Hub token", &["dckr_pat_", "dckr_oat_"], &[Run(Word, 27, 40)]),
     format("an Artifactory key", &["AKCp"], &[Run(Alnum, 69, 69)]),
     format("an Artifactory token", &["cmVmd"], &[Run(Alnum, 59, 59)]),

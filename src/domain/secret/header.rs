@@ -91,6 +91,13 @@ fn basic(text: &str, start: usize) -> Option<Found> {
     is_one.then(|| Found::new("a password in a header", start..start + length))
 }
 
+/// `"auth": "…"` of a registry, as Docker and npm keep it.
+pub(super) fn registry(text: &str, name: Range<usize>) -> Option<Found> {
+    let is_free = starts_word(text.as_bytes(), name.start);
+    let value = name.end + separator(&text[name.end..]).filter(|_| is_free)?;
+    basic(text, value).map(|found| Found { sort: "a name and password in base64", ..found })
+}
+
 /// `Cookie: …` and `Set-Cookie: …`: a session's own value.
 pub(super) fn cookie(text: &str, name: Range<usize>) -> Option<Found> {
     let value = name.end + separator(&text[name.end..])?;

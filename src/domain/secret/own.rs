@@ -1,9 +1,10 @@
 //! `HeyAira`'s own secrets: the `write_context` and the token. Their length and alphabet make a chance hit practically
-//! impossible, so they need no entropy.
+//! impossible, so they need no entropy; only what plainly stands for one passes.
 
 use std::ops::Range;
 
 use super::PIN_LENGTH;
+use super::random::is_blank;
 use super::scan::Found;
 
 /// The length of the random part of a token in characters.
@@ -26,6 +27,8 @@ pub(super) fn write_context(text: &str, hash: Range<usize>) -> Option<Found> {
     let lawful = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
     let slug = before[..at].iter().rev().take(SLUG_MAX).take_while(lawful).count();
     let is_one = pin >= PIN_LENGTH && is_instance && slug > 0;
+    // Read no further than a pin: what was written behind a real one does not open it.
+    let is_one = is_one && !is_blank(&text.as_bytes()[hash.end..hash.end + PIN_LENGTH]);
     let range = || at - slug..hash.end + pin;
     is_one.then(|| Found { is_own: true, ..Found::new(WRITE_CONTEXT, range()) })
 }
@@ -37,5 +40,6 @@ pub(super) fn token(text: &str, prefix: Range<usize>) -> Option<Found> {
     let body = text[prefix.end..].bytes();
     let length = body.take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')).count();
     let range = prefix.start..prefix.end + length;
-    (is_prefix && length >= TOKEN_BODY).then(|| Found { is_own: true, ..Found::new("a HeyAira token", range) })
+    let is_one = is_prefix && length >= TOKEN_BODY && !is_blank(&text.as_bytes()[prefix.end..prefix.end + TOKEN_BODY]);
+    is_one.then(|| Found { is_own: true, ..Found::new("a HeyAira token", range) })
 }

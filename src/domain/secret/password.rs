@@ -1,6 +1,6 @@
 //! What a person's or a machine's password looks like, and what only stands for one.
 
-use super::random::{is_dense, is_placeholder, is_well_mixed};
+use super::random::{is_dense, is_drawn_from_letters, is_placeholder, is_well_mixed};
 use super::shape::is_uuid;
 
 /// What databases, queues and boards start with, and what tutorials type.
@@ -105,5 +105,6 @@ pub(super) fn is_made_up(word: &str) -> bool {
     let is_mixed = has_sign && (has(u8::is_ascii_digit) || (word.len() >= 12 && is_well_mixed(word.as_bytes())));
     let is_password = (word.len() >= 10 && is_mixed) || (word.len() >= 10 && is_dense(word.as_bytes()));
     let graphic = word.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_password = is_password || is_drawn_from_letters(word.as_bytes());
     graphic && is_password && !is_stand_in(word) && !is_uuid(word.as_bytes())
 }

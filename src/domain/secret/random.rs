@@ -1,6 +1,7 @@
 //! Whether a value was drawn by chance: entropy, changes between classes of characters, check digits; and whether it
 //! stands for a value only. Small pure functions. Must never look further than the value.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -56,7 +57,8 @@ const RUN: usize = 6;
 
 /// The first eight bytes of the SHA-256 of values that documents of providers and standards show as examples, without
 /// the prefix of their format: Stripe's, Google's, Telegram's, Slack's, `SendGrid`'s and Discord's documentation, the
-/// storage and Cosmos emulators of Azure, the signatures of jwt.io and RFC 7519, the credentials of RFC 6749 and 6750.
+/// storage and Cosmos emulators of Azure, the signatures of jwt.io and RFC 7519, the credentials of RFC 6749 and 6750, the
+/// UUIDs of Wikipedia and of the documents of `OpenAPI`.
 const DOCUMENTED: &[u64] = &[
     0x0011_cc25_eb43_2071,
     0x00cf_4c78_1dc3_7003,
@@ -88,7 +90,19 @@ const DOCUMENTED: &[u64] = &[
     0xe997_4c50_7d2a_8021,
     0xeaa5_581c_2e8d_2f44,
     0xf68e_ba71_5d16_3d70,
+    0xa3a9_e1ed_9732_cab2,
+    0x986c_0dc9_56dc_822b,
 ];
+
+/// The fewest letters in which chance shows.
+const DRAWN_LEAST: usize = 12;
+
+/// Words of two letters that stand in names.
+const SHORT_WORDS: [&[u8; 2]; 16] =
+    [b"Is", b"As", b"To", b"By", b"Of", b"In", b"On", b"At", b"Or", b"Do", b"No", b"Id", b"If", b"Up", b"Db", b"Ex"];
+
+/// From so many characters on, a short word may stand in a key by chance.
+const LONG_KEY: usize = 40;
 
 /// From so many characters on, chance shows in letters alone.
 const LONG: usize = 20;
@@ -154,6 +168,56 @@ pub(super) fn is_well_mixed(value: &[u8]) -> bool {
     changes(value) * 100 >= letters(value) * 40
 }
 
+/// True for letters that a generator drew: small ones and capitals in turns, and fewer vowels than names have, however
+/// short the words are that they are made of. A digit among them changes nothing.
+pub(super) fn is_drawn_from_letters(value: &[u8]) -> bool {
+    let count = |such: fn(&u8) -> bool| value.iter().filter(|byte| such(byte)).count();
+    let vowels = count(|byte| matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u'));
+    let is_plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let is_mixed = count(u8::is_ascii_lowercase) >= 3 && count(u8::is_ascii_uppercase) >= 3;
+    let is_named = value.split(|byte| matches!(byte, b'-' | b'_')).count() > 4;
+    value.len() >= DRAWN_LEAST
+        && is_plain
+        && is_mixed
+        && !is_named
+        && in_words(value) * 2 < value.len()
+        && changes(value) * 100 >= letters(value) * 25
+        && match odd_places(value) {
+            0..2 => false,
+            2 => vowels * 100 <= letters(value) * 28 && value.len() >= 14,
+            3 => vowels * 100 <= letters(value) * 34,
+            _ => vowels * 100 <= letters(value) * 40,
+        }
+        && entropy(value) >= 2.9
+        && !is_placeholder(value)
+}
+
+/// How many characters belong to what could be a word: four letters or more, small behind the first, one in five a vowel.
+fn in_words(value: &[u8]) -> usize {
+    let goes_on = |one: &u8, other: &u8| one.is_ascii_alphabetic() && other.is_ascii_lowercase();
+    let is_vowel = |byte: &&u8| matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y');
+    let is_word = |word: &&[u8]| word.len() >= 4 && word.iter().filter(is_vowel).count() * 5 >= word.len();
+    value.chunk_by(goes_on).filter(is_word).map(<[u8]>::len).sum()
+}
+
+/// How often several capitals or a single small letter stand where a name has one capital and several small letters.
+fn odd_places(value: &[u8]) -> usize {
+    let class = |byte: &u8| (byte.is_ascii_uppercase(), byte.is_ascii_lowercase());
+    let mut last = None;
+    let mut odd = 0;
+    for run in value.chunk_by(|one, other| class(one) == class(other)) {
+        let is_short = last.is_some_and(|last| SHORT_WORDS.contains(&&[last, run[0]]));
+        odd += usize::from(match run[0] {
+            b'A'..=b'Z' => run.len() >= 2,
+            // A single letter in front tells the kind of a name in some languages: `kFormat`, `pBuffer`.
+            b'a'..=b'z' => run.len() == 1 && last.is_some() && !is_short,
+            _ => false,
+        });
+        last = run.last().copied();
+    }
+    odd
+}
+
 /// Letters and digits.
 fn letters(value: &[u8]) -> usize {
     value.iter().filter(|byte| byte.is_ascii_alphanumeric()).count()
@@ -186,8 +250,19 @@ fn has_word(value: &[u8]) -> bool {
     });
     WORDS.find_overlapping_iter(value).any(|hit| {
         let word = &value[hit.range()];
+        if value.len() >= LONG_KEY && is_by_chance(value, hit.range()) {
+            return false;
+        }
         word[1..].iter().all(|byte| !byte.is_ascii_uppercase()) || word.iter().all(|byte| !byte.is_ascii_lowercase())
     })
+}
+
+/// True for capitals that small letters touch: a person who writes a word in capitals ends it with a sign. Long keys hold
+/// one such word in every few thousand.
+fn is_by_chance(value: &[u8], word: Range<usize>) -> bool {
+    let is_loud = value[word.clone()].iter().all(|byte| !byte.is_ascii_lowercase());
+    let touches = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_lowercase);
+    is_loud && (touches(value[..word.start].last()) || touches(value.get(word.end)))
 }
 
 pub(super) fn contains(value: &[u8], word: &[u8]) -> bool {
@@ -202,6 +277,61 @@ fn has_row(value: &[u8]) -> bool {
         last = (step, if step == last.0 { last.1 + 1 } else { 1 });
         last.1 >= RUN - 1 && matches!(step, -1..=1)
     })
+}
+
+/// True for a value of our own alphabet that only stands for one. Chance makes none of these in 16 characters: what is
+/// refused whatever a project says must not hang on luck.
+pub(super) fn is_blank(value: &[u8]) -> bool {
+    let kinds: std::collections::BTreeSet<u8> = value.iter().copied().collect();
+    let small = value.to_ascii_lowercase();
+    kinds.len() <= BLANK_KINDS
+        || BLANK_WORDS.iter().any(|word| contains(&small, word.as_bytes()))
+        || longest_row(value) >= BLANK_ROW
+        || is_counted(value)
+        || is_repetition(value)
+        || value.len().is_multiple_of(8) && value.chunks(8).all(|piece| piece == &value[..8])
+        || value.len() >= LONG_KEY && changes(value) <= BLANK_CHANGES
+}
+
+/// So few different characters, such as crosses and a hyphen, are no random ones.
+const BLANK_KINDS: usize = 3;
+/// So many equal characters or neighbours in a row.
+const BLANK_ROW: usize = 9;
+/// Of 42 places, a random value changes its class in 25; a sentence in hyphens hardly does.
+const BLANK_CHANGES: usize = 4;
+/// Words too long to stand in a random value.
+const BLANK_WORDS: [&str; 9] = [
+    "example",
+    "placeholder",
+    "redacted",
+    "changeme",
+    "change-me",
+    "your-token",
+    "your_token",
+    "goes-here",
+    "goes_here",
+];
+
+/// True for letters and digits that are a row each, however they are mixed: `a1b2c3d4`.
+fn is_counted(value: &[u8]) -> bool {
+    let (digits, others): (Vec<u8>, Vec<u8>) = value.iter().partition(|byte| byte.is_ascii_digit());
+    longest_row(&digits) + longest_row(&others) + 2 >= value.len()
+}
+
+/// The length of the longest row of equal characters or neighbours in the alphabet, in either order.
+fn longest_row(value: &[u8]) -> usize {
+    let (mut longest, mut length, mut last) = (1, 1, i16::MAX);
+    for pair in value.windows(2) {
+        let step = i16::from(pair[1].to_ascii_lowercase()) - i16::from(pair[0].to_ascii_lowercase());
+        length = match step {
+            -1..=1 if step == last => length + 1,
+            -1..=1 => 2,
+            _ => 1,
+        };
+        last = step;
+        longest = longest.max(length);
+    }
+    longest
 }
 
 /// True for a piece that is written three times or more and nothing else.

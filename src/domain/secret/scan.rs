@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::formats::{self, Format, Test};
 use super::random::{has_check_digits, is_placeholder, is_random, is_spread};
 use super::shape::{matched, starts_word};
-use super::{assigned, block, header, own, url, web_token};
+use super::{assigned, block, command, header, own, url, web_token};
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,12 @@ const RULES: &[(&str, Rule)] = &[
     ("sshpass -p", header::sshpass),
     ("sig=", url::signature),
     ("_auth", assigned::value),
+    ("masterauth", assigned::value),
+    ("art-api", assigned::value),
+    ("passwort", assigned::value),
+    ("mot_de_passe", assigned::value),
+    ("passcode", assigned::value),
+    ("auth", header::registry),
     ("key", assigned::value),
     ("base", assigned::value),
     ("token", assigned::value),
@@ -82,6 +88,8 @@ struct Automata {
 
 static AUTOMATA: LazyLock<Automata> = LazyLock::new(|| {
     let rows = || formats::all().flat_map(|format| format.starts.iter().map(move |start| (*start, format)));
+    let programs = command::PROGRAMS.iter().map(|name| (*name, command::password as Rule));
+    let rules = || RULES.iter().copied().chain(programs.clone());
     let build = |words: Vec<&str>, caseless: bool| {
         AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
@@ -92,8 +100,8 @@ static AUTOMATA: LazyLock<Automata> = LazyLock::new(|| {
     Automata {
         keys: build(rows().map(|(start, _)| start).collect(), false),
         formats: rows().map(|(_, format)| Look::Format(format)).collect(),
-        words: build(RULES.iter().map(|(word, _)| *word).collect(), true),
-        rules: RULES.iter().map(|(_, rule)| Look::Rule(*rule)).collect(),
+        words: build(rules().map(|(word, _)| word).collect(), true),
+        rules: rules().map(|(_, rule)| Look::Rule(rule)).collect(),
     }
 });
 

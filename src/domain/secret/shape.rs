@@ -26,8 +26,50 @@ pub(super) enum Alphabet {
     Base64,
 }
 
+/// One bit for each alphabet that holds a byte: long runs are read from many places, so a byte costs one look.
+static HELD: [u16; 256] = held();
+
+const ALPHABETS: [Alphabet; 10] = [
+    Alphabet::Digit,
+    Alphabet::Hex,
+    Alphabet::AnyHex,
+    Alphabet::Base32,
+    Alphabet::Lower,
+    Alphabet::Upper,
+    Alphabet::Alnum,
+    Alphabet::Word,
+    Alphabet::Dotted,
+    Alphabet::Base64,
+];
+
+const fn held() -> [u16; 256] {
+    let mut held = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        let mut at = 0;
+        while at < ALPHABETS.len() {
+            if ALPHABETS[at].includes(byte) {
+                held[byte as usize] |= ALPHABETS[at].bit();
+            }
+            at += 1;
+        }
+        if byte == u8::MAX {
+            return held;
+        }
+        byte += 1;
+    }
+}
+
 impl Alphabet {
-    pub(super) const fn holds(self, byte: u8) -> bool {
+    pub(super) fn holds(self, byte: u8) -> bool {
+        HELD[usize::from(byte)] & self.bit() != 0
+    }
+
+    const fn bit(self) -> u16 {
+        1 << self as u16
+    }
+
+    const fn includes(self, byte: u8) -> bool {
         match self {
             Self::Digit => byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'),

@@ -4,8 +4,10 @@ use heyaira::surface::headers::{decoded, encoded};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::dice::Dice;
 use crate::http::served::{Client, Reply, Served};
 use crate::program::Place;
+use crate::secrets::set::drawn;
 
 fn ask(client: &mut Client, headers: &[(&str, &str)], tool: &str, arguments: &Value) -> Reply {
     let headers = [&[("Content-Type", "application/json")], headers].concat();
@@ -76,7 +78,7 @@ fn our_own_secrets_are_refused_in_headers_that_are_stored() {
     let mut client = served.client();
     let task = place.task("Import");
     let takeover = json!({"task_id": task, "expected_version": 1, "write_context": place.write_context});
-    for secret in [format!("hya_{}", "A".repeat(43)), place.write_context.clone()] {
+    for secret in [drawn("token", &mut Dice::new(7)), place.write_context.clone()] {
         let label = format!("label:{secret}");
         for headers in [
             vec![("HeyAira-Session", label.as_str())],

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::served::{Client, Served, sentence, token};
 use crate::bridge::Bridge;
+use crate::dice::Dice;
 use crate::program::{Place, Server};
+use crate::secrets::set::drawn;
 
 /// The five ways in, on one database, as one person.
 struct Ways {
@@ -224,7 +226,7 @@ fn every_refusal_says_the_same() {
         .expect("made");
     let id = made["task_id"].as_str().expect("an id").to_owned();
     let ambiguous = ambiguous_prefix(&mut ways, &context);
-    let key = "0".repeat(43);
+    let key = drawn("token", &mut Dice::new(7));
     let update = |version: i64, more: Value| {
         let mut arguments =
             json!({"task_id": id, "expected_version": version, "write_context": context, "summary": "s"});
@@ -239,7 +241,7 @@ fn every_refusal_says_the_same() {
         ("ambiguous_id", "task_get", json!({"task_id": ambiguous})),
         ("invalid_argument", "task_update", update(1, json!({"status": "nonsense", "priority": 9}))),
         ("too_large", "task_update", update(1, json!({"description": "x".repeat(100_001)}))),
-        ("secret_refused", "task_update", update(1, json!({"description": format!("hya_{key}")}))),
+        ("secret_refused", "task_update", update(1, json!({"description": key}))),
         ("not_allowed", "task_update", update(1, json!({"status": "done"}))),
     ] {
         // Over the command line a text this long does not fit into one word of the system.

@@ -10,6 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::everywhere::{Planted, planted};
+use super::set::drawn;
+use crate::dice::Dice;
 use crate::house::{House, refused};
 
 /// One of them.
@@ -228,7 +230,7 @@ fn a_project_may_be_warned_or_not_but_our_own_are_refused() {
         fix.contains("line 2") && fix.contains(sort) && fix.contains(&mend(sort)) && !fix.contains(&value),
         "{fix}"
     );
-    let own = Sightings::in_arguments(&json!({"summary": format!("hya_{}", "A".repeat(43))}), None);
+    let own = Sightings::in_arguments(&json!({"summary": drawn("token", &mut Dice::new(7))}), None);
     for setting in [Setting::Off, Setting::Warn, Setting::Refuse] {
         assert_eq!(own.judge(setting).expect_err("our own").code, Code::SecretRefused);
     }
