@@ -191,6 +191,10 @@ fn class(name: &[u8]) -> Option<Class> {
 fn value_start(text: &str, word: &Range<usize>) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = word.end;
+    // A name within a path of modules, as back traces write them with a hash behind, is given nothing.
+    if bytes[at..].starts_with(b"::") && is_in_path(&bytes[at.saturating_sub(NAME_MAX)..at]) {
+        return None;
+    }
     let quotes = count(bytes, at, 2, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b']'));
     at += quotes;
     let spaces = count(bytes, at, 16, |byte| matches!(byte, b' ' | b'\t'));
@@ -214,6 +218,13 @@ fn value_start(text: &str, word: &Range<usize>) -> Option<usize> {
     let in_npmrc = line.to_ascii_lowercase().ends_with(b":_auth");
     let in_redis = line.ends_with(b"require") || text[word.clone()].eq_ignore_ascii_case("masterauth");
     (spaces > 0 && (in_redis || is_quoted || is_flag || in_netrc || in_npmrc)).then_some(at + spaces)
+}
+
+/// True if the last name in a text stands behind `::`.
+fn is_in_path(text: &[u8]) -> bool {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let start = text.iter().rposition(|byte| !is_name(byte)).map_or(0, |at| at + 1);
+    text[..start].ends_with(b"::")
 }
 
 /// `value: …`, on the same line or the next.
