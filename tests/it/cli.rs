@@ -354,17 +354,9 @@ fn the_help_lists_every_exit_code_with_what_ends_so() {
 fn a_person_is_told_how_to_check_and_to_take_over_a_handoff_that_waits() {
     let place = Place::new();
     let task = place.task("waits");
-    place.ask(&[
-        "task",
-        "update",
-        &task,
-        "--expected-version",
-        "1",
-        "--handoff-next",
-        "go on",
-        "--receipt-session-ref",
-        "label:morning",
-    ]);
+    let next = "go on\nPrevious session: label:morning";
+    let words = ["--expected-version", "1", "--handoff-next", next, "--receipt-session-ref", "label:morning"];
+    place.ask(&[&["task", "update", &task], &words[..]].concat());
     let resume = place.cli(&["resume", "handoff:", &task[..8], "v2"]);
     let short = &task[..8];
     for line in [
