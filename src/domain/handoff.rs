@@ -13,5 +13,5 @@ mod words;
 pub use finding::{Finding, Level};
 pub use grade::Grade;
 pub use line::{Line, line, line_problem, parse_line, previous_session};
-pub use rules::{check, hidden};
+pub use rules::{check, hidden, says_none};
 pub use subject::{Form, NamedMemory, Subject, document, memories_named};

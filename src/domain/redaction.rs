@@ -1,5 +1,6 @@
 //! A passage that is to be taken out of everything stored, and what stands in its place. Must never show the passage.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde_json::Value;
@@ -15,6 +16,9 @@ pub const PASSAGE_MIN: usize = 6;
 /// Values of a task that are no text of anybody's; a passage that is also one of those words leaves them.
 const NO_TEXT: [&str; 8] =
     ["status", "parent", "depends_on", "priority", "task_id", "version", "current_version", "line"];
+
+/// The list whose texts tell nothing twice: two that differed by the passage alone are one without it.
+pub const TAGS: &str = "tags";
 
 /// A passage that leaked.
 #[derive(Clone)]
@@ -67,9 +71,22 @@ impl Passage {
             Value::Array(items) => items.iter_mut().for_each(|item| self.take_out_of_json(item)),
             Value::Object(fields) => {
                 let texts = fields.iter_mut().filter(|(name, _)| !NO_TEXT.contains(&name.as_str()));
-                texts.for_each(|(_, value)| self.take_out_of_json(value));
+                for (name, value) in texts {
+                    self.take_out_of_json(value);
+                    if name == TAGS {
+                        leave_each_once(value);
+                    }
+                }
             }
             _ => {}
         }
+    }
+}
+
+/// Leaves the first of each text in a list.
+pub fn leave_each_once(list: &mut Value) {
+    if let Value::Array(items) = list {
+        let mut seen = HashSet::new();
+        items.retain(|item| item.as_str().is_none_or(|text| seen.insert(text.to_owned())));
     }
 }

@@ -9,6 +9,7 @@ pub mod facts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::handoff::says_none;
 use crate::domain::receipt::{KeptReceipt, Receipt};
 use crate::domain::text::{length, quoted};
 use crate::domain::time::Timestamp;
@@ -207,7 +208,7 @@ impl<'l> Lines<'l> {
 
     fn branch(&mut self) {
         let name = self.claims.branch;
-        if name.is_empty() {
+        if name.is_empty() || says_none(name) {
             return self.unverified("branch", "the receipt names no branch: name it in the next receipt".to_owned());
         }
         let Some(branch) = &self.facts.branch else {
@@ -510,9 +511,11 @@ fn counted(uncommitted: i64, untracked: i64) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
 
-/// The own name of a branch, without where git keeps it or where it comes from: `main` for `origin/main`.
+/// The own name of a branch, without where git keeps it or where it comes from, and without marks of code around it: `main`
+/// for `origin/main`.
 pub fn branch_name<'n>(claimed: &'n str, remotes: &[Remote]) -> &'n str {
-    let name = claimed.strip_prefix("refs/heads/").unwrap_or(claimed);
+    let name = claimed.trim_matches('`');
+    let name = name.strip_prefix("refs/heads/").unwrap_or(name);
     let name = name.strip_prefix("refs/remotes/").unwrap_or(name);
     let mut rests = remotes.iter().filter_map(|remote| name.strip_prefix(remote.name.as_str())?.strip_prefix('/'));
     rests.next().filter(|rest| !rest.is_empty()).unwrap_or(name)

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::domain::redaction::Passage;
+use crate::domain::redaction::{Passage, TAGS, leave_each_once};
 use crate::domain::task::{Actor, Content, Marks, Task};
 use crate::domain::time::Timestamp;
 use crate::error::{Refusal, Result};
@@ -221,9 +221,12 @@ impl Place {
                 other => other.cloned().unwrap_or(Cell::Null),
             });
         }
-        for (column, _) in self.json.iter().enumerate() {
+        for (column, name) in self.json.iter().enumerate() {
             let mut value: Value = from_json(row.str(first + self.texts.len() + column)?)?;
             passage.take_out_of_json(&mut value);
+            if *name == TAGS {
+                leave_each_once(&mut value);
+            }
             values.push(to_json(&value)?.into());
         }
         Ok(values)

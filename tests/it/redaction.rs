@@ -8,6 +8,7 @@ use heyaira::error::Code;
 use heyaira::store::backend::work;
 use heyaira::store::redaction::{KEYED_BY_TEXT, PLACES, TASK};
 use heyaira::store::transfer::TABLES;
+use heyaira::store::verify;
 use serde_json::{Value, json};
 
 use crate::house::{CODEX, House, rows, text};
@@ -110,6 +111,27 @@ fn it_is_found_no_more() {
     assert_eq!(client.ok("task_list", json!({"tag": "has [REDACTED]"}))["total"], 1);
     let context = client.ok("continuity_context", json!({}));
     assert!(!context.to_string().contains("zanzibar"), "{context}");
+}
+
+#[test]
+fn tags_that_differed_by_it_alone_are_one() {
+    let house = House::new();
+    let client = house.client("maria");
+    let tags = json!([format!("has {}", LEAKED[0]), "has [REDACTED]", "other"]);
+    let task = client.create_with("two tags", json!({"tags": tags}));
+    client.ok("memory_add", json!({"kind": "fact", "summary": "two tags", "tags": tags}));
+    house.owner().ok("redact", json!({"passage": LEAKED[0]}));
+    let left = json!(["has [REDACTED]", "other"]);
+    assert_eq!(client.ok("task_get", json!({"task_id": task}))["tags"], left);
+    // The first version too: it may be written again.
+    assert_eq!(client.ok("task_get", json!({"task_id": task, "version": 1}))["tags"], left);
+    let found = house.read(work(|transaction| {
+        Box::pin(async move {
+            let tasks = verify::tasks_behind(transaction, uuid::Uuid::nil()).await?;
+            verify::task_problems(transaction, tasks[0].1, tasks[0].0).await
+        })
+    }));
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ mod summary;
 mod tests;
 mod transcript;
 
+pub use branch::says_none;
+
 use super::finding::Finding;
 use super::subject::{Subject, View};
 use crate::domain::rule::{Rule, Setting, Settings};

@@ -230,6 +230,8 @@ fn told(headers: &HeaderMap, bridged: bool) -> Result<Observed> {
 /// The first product of the user agent, and its version.
 pub fn program(headers: &HeaderMap) -> Option<(&str, &str)> {
     let product = headers.get(USER_AGENT)?.to_str().ok()?.split_whitespace().next()?;
+    // Cut at its slash, a password in a URL looks like none.
+    let product = Some(product).filter(|product| !secret::holds(product))?;
     Some(product.split_once('/').unwrap_or((product, "")))
 }
 

@@ -128,6 +128,19 @@ fn what_is_written_carries_the_name_of_the_credential() {
     assert!(task.to_string().contains("codex 0.171.0"), "the program that the header names: {task}");
 }
 
+#[test]
+fn a_password_in_the_user_agent_is_not_kept() {
+    let place = Place::new();
+    let served = Served::start(&place, &[]);
+    let mut client = served.client_with(&token(&place, "agent", &LEDGER));
+    let password = ["I4ROnl89", "Sm995y"].concat();
+    client.headers.push(("User-Agent".to_owned(), format!("postgres://svc:{password}@db.example.io/app 1.0")));
+    let context = place.write_context.as_str();
+    let made = client.api("task_create", &json!({"write_context": context, "title": "t", "summary": "s"})).json();
+    let history = place.ask(&["task", "history", made["task_id"].as_str().expect("an id")]);
+    assert!(history["versions"][0]["harness"].is_null(), "{history}");
+}
+
 /// Codex 0.171 as seen on the wire: its messages do not say who it is, and no handshake is kept.
 #[test]
 fn a_client_with_a_handshake_is_known_by_its_user_agent_and_its_session_by_its_calls() {

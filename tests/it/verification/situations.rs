@@ -462,6 +462,34 @@ const SITUATIONS: &[Situation] = &[
         told: &[("unverified", "names no branch"), ("unverified", "names no result_commit")],
     },
     Situation {
+        name: "a branch in marks of code",
+        make: |under| {
+            let (repository, _) = held(under);
+            (repository.folder.clone(), receipt("`feat/x`", &repository.base, &repository.result))
+        },
+        verdict: "verified",
+        told: &[],
+    },
+    Situation {
+        name: "a receipt that says that there is no branch",
+        make: |under| {
+            let (repository, _) = held(under);
+            (repository.folder.clone(), receipt("none", &repository.base, &repository.result))
+        },
+        verdict: "unverified",
+        told: &[("unverified", "names no branch")],
+    },
+    Situation {
+        name: "a whole hash with a digit too many",
+        make: |under| {
+            let (repository, _) = held(under);
+            let result = format!("{}0", repository.result);
+            (repository.folder.clone(), receipt("feat/x", &repository.base, &result))
+        },
+        verdict: "contradicted",
+        told: &[("contradicted", "does not exist here")],
+    },
+    Situation {
         name: "words where names belong",
         make: |under| (held(under).0.folder, receipt("main and feat/x", "see above", "HEAD~1")),
         verdict: "unverified",

@@ -48,7 +48,7 @@ fn branch(view: &View<'_>, findings: &mut Vec<Finding>) {
         findings.push(Finding::warning(Rule::BranchAndCommit, FIELD, fix).lacking());
         return;
     }
-    if is_none(branch) {
+    if says_none(branch) {
         return;
     }
     if matches!(branch, "HEAD" | "(HEAD detached)") {
@@ -83,7 +83,7 @@ fn commits(view: &View<'_>, findings: &mut Vec<Finding>) {
         let words = git::named_commit(commit);
         // What was cut with git log may be a range.
         let last = words.rsplit("..").next().unwrap_or(&words);
-        if commit.is_empty() || is_none(commit) || git::is_commit(last) {
+        if commit.is_empty() || says_none(commit) || git::is_commit(last) {
             continue;
         }
         let shown = text::quoted(commit, 40);
@@ -119,8 +119,8 @@ fn same(one: &str, other: &str) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// True for a field that says that there is none.
-fn is_none(field: &str) -> bool {
+/// True for a field of a receipt that says that there is no branch or no commit.
+pub fn says_none(field: &str) -> bool {
     let lower = field.to_lowercase();
     vocabulary::is_nothing(field)
         || ["uncommitted", "no commit", "not committed", "none", "未コミット", "なし", "detached"]

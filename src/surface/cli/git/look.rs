@@ -250,9 +250,12 @@ impl Look<'_> {
         }
         let kinds = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
         let kinds = answered(self.git.ask_with(&kinds, &fitting)?)?;
-        let commits: Vec<&str> = kinds.lines().filter_map(|line| line.strip_prefix("commit ")).collect();
+        // What stands behind a whole hash, git leaves out.
+        let fits = |id: &&str| id.starts_with(&hash);
+        let commits: Vec<&str> = kinds.lines().filter_map(|line| line.strip_prefix("commit ")).filter(fits).collect();
         commit.candidates = i64::try_from(commits.len()).unwrap_or(i64::MAX);
         commit.found = match commits[..] {
+            [] if kinds.lines().all(|line| !line.contains(&hash)) => Found::Missing,
             [] => Found::NoCommit,
             [_] => Found::Commit,
             _ => Found::Ambiguous,
