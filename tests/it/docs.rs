@@ -133,7 +133,7 @@ fn generated_docs_of_the_rules_are_current() {
         "\n## Files\n\n`heyaira handoff check FILE` (or `-`) takes a Markdown file, or a draft as JSON with the fields of `task_update`, \
          and needs no\ndatabase. Sections of a document go by their headings: what comes next (`Next`, `次にやること` and the like), what \
          blocks, and all\nelse is what is done. It has no receipt, so branch, commit and tests are looked for in its text. Exit code 0: \
-         ready; 11: thin;\n12: misleading.\n",
+         ready; 2: thin or\nmisleading.\n",
     );
     text.push_str(
         "\nA file stands alone. `heyaira handoff check TASK --draft @FILE` lays a draft over a saved task, and saves nothing.\n",
