@@ -10,6 +10,7 @@ pub(super) const SHELLS: [&str; 19] = [
     "console",
     "dos",
     "fish",
+    "ksh",
     "nu",
     "powershell",
     "ps",
@@ -21,7 +22,6 @@ pub(super) const SHELLS: [&str; 19] = [
     "shellsession",
     "terminal",
     "zsh",
-    "ksh",
 ];
 
 /// Programs whose arguments are targets or scripts of a project, of any name.
@@ -31,11 +31,20 @@ pub(super) const TARGETS: [&str; 27] = [
 ];
 
 /// Programs whose arguments are names of anything.
-pub(super) const FREE: [&str; 26] = [
+pub(super) const FREE: [&str; 41] = [
+    "aws",
+    "az",
+    "bunx",
     "cd",
+    "corepack",
     "ctest",
     "diff",
+    "dotnet",
+    "elan",
     "eslint",
+    "gcloud",
+    "gh",
+    "glab",
     "grep",
     "jest",
     "journalctl",
@@ -45,19 +54,25 @@ pub(super) const FREE: [&str; 26] = [
     "mocha",
     "mypy",
     "mysql",
+    "npx",
     "phpunit",
+    "pipenv",
+    "pipx",
     "playwright",
     "prettier",
     "prisma",
     "psql",
     "pytest",
+    "redis-cli",
     "rg",
     "rm",
     "rspec",
     "sqlite3",
     "ssh",
     "tox",
+    "uvx",
     "vitest",
+    "xcrun",
 ];
 
 /// More programs with subcommands; several are words as well.
@@ -92,12 +107,14 @@ pub(super) const MORE: [&str; 27] = [
 ];
 
 /// Programs that do something without an argument.
-pub(super) const ALONE: [&str; 9] = ["make", "rake", "gradle", "mvn", "cmake", "ninja", "tox", "lein", "sbt"];
+pub(super) const ALONE: [&str; 12] =
+    ["cmake", "gradle", "lein", "ls", "make", "mvn", "mypy", "ninja", "rake", "rubocop", "sbt", "tox"];
 
 /// Words behind a program that only a command has there, beside those that are read everywhere.
-pub(super) const SUBCOMMANDS: [&str; 93] = [
+pub(super) const SUBCOMMANDS: [&str; 97] = [
     "am",
     "archive",
+    "artisan",
     "attach",
     "auth",
     "bisect",
@@ -119,6 +136,7 @@ pub(super) const SUBCOMMANDS: [&str; 93] = [
     "describe",
     "destroy",
     "dev",
+    "develop",
     "dlx",
     "doc",
     "docs",
@@ -142,6 +160,7 @@ pub(super) const SUBCOMMANDS: [&str; 93] = [
     "inspect",
     "issue",
     "list",
+    "listen",
     "load",
     "lock",
     "login",
@@ -166,8 +185,8 @@ pub(super) const SUBCOMMANDS: [&str; 93] = [
     "reset",
     "restart",
     "resume",
-    "revert",
     "rev-parse",
+    "revert",
     "rm",
     "rollout",
     "s3",
@@ -181,6 +200,7 @@ pub(super) const SUBCOMMANDS: [&str; 93] = [
     "task",
     "tasks",
     "tree",
+    "trigger",
     "uninstall",
     "unstash",
     "up",
@@ -192,11 +212,11 @@ pub(super) const SUBCOMMANDS: [&str; 93] = [
 ];
 
 /// Words that join what is said, and that no program takes.
-pub(super) const SPEECH: [&str; 56] = [
-    "no", "all", "the", "a", "an", "with", "by", "that", "to", "was", "were", "is", "are", "be", "been", "has", "have",
-    "had", "of", "in", "on", "for", "from", "at", "as", "if", "or", "our", "your", "my", "their", "his", "her", "its",
-    "it", "this", "these", "those", "what", "which", "who", "how", "why", "when", "where", "so", "but", "not", "will",
-    "can", "must", "should", "does", "did", "about", "into",
+pub(super) const SPEECH: [&str; 55] = [
+    "a", "about", "an", "are", "as", "at", "be", "been", "but", "by", "can", "did", "does", "for", "from", "had",
+    "has", "have", "her", "his", "how", "if", "in", "into", "is", "it", "its", "must", "my", "no", "not", "of", "on",
+    "or", "our", "should", "so", "that", "the", "their", "these", "this", "those", "to", "was", "were", "what", "when",
+    "where", "which", "who", "why", "will", "with", "your",
 ];
 
 /// Words that begin another clause: what stands in front of one can be a command by itself.
@@ -241,4 +261,55 @@ pub(super) const CMDLETS: [&str; 30] = [
     "Add", "Build", "Clear", "Copy", "Disable", "Enable", "Enter", "Export", "Find", "ForEach", "Get", "Import",
     "Install", "Invoke", "Join", "Move", "New", "Out", "Publish", "Read", "Register", "Remove", "Restart", "Save",
     "Select", "Set", "Start", "Stop", "Test", "Update",
+];
+
+/// What people make, and do just now: no targets.
+pub(super) const NO_TARGETS: [&str; 47] = [
+    "ask",
+    "be",
+    "certain",
+    "changes",
+    "commit",
+    "continue",
+    "decisions",
+    "do",
+    "done",
+    "everything",
+    "finish",
+    "go",
+    "good",
+    "it",
+    "keep",
+    "look",
+    "love",
+    "me",
+    "merge",
+    "money",
+    "note",
+    "notes",
+    "plans",
+    "progress",
+    "push",
+    "read",
+    "ready",
+    "review",
+    "room",
+    "sense",
+    "ship",
+    "some",
+    "something",
+    "space",
+    "start",
+    "sure",
+    "talk",
+    "them",
+    "things",
+    "think",
+    "time",
+    "up",
+    "use",
+    "wait",
+    "way",
+    "works",
+    "yourself",
 ];

@@ -2,7 +2,9 @@
 //! looks like its arguments. Must never take a sentence for a command: "go test the login page by hand" is none.
 
 use super::command;
-use super::programs::{ALONE, CLAUSES, CMDLETS, FREE, IMPERATIVES, MORE, SHELLS, SPEECH, SUBCOMMANDS, TARGETS};
+use super::programs::{
+    ALONE, CLAUSES, CMDLETS, FREE, IMPERATIVES, MORE, NO_TARGETS, SHELLS, SPEECH, SUBCOMMANDS, TARGETS,
+};
 use crate::domain::markdown::{Kind, Line};
 
 /// How sure it is that a line is to be typed.
@@ -15,51 +17,6 @@ pub(in crate::domain::handoff) enum Step<'t> {
     /// No command.
     Words,
 }
-
-/// What people make, and do just now: no targets.
-const NO_TARGETS: [&str; 41] = [
-    "ask",
-    "be",
-    "certain",
-    "changes",
-    "continue",
-    "decisions",
-    "do",
-    "done",
-    "everything",
-    "finish",
-    "go",
-    "good",
-    "it",
-    "keep",
-    "look",
-    "love",
-    "me",
-    "money",
-    "note",
-    "notes",
-    "plans",
-    "progress",
-    "ready",
-    "room",
-    "sense",
-    "some",
-    "something",
-    "space",
-    "start",
-    "sure",
-    "talk",
-    "them",
-    "things",
-    "think",
-    "time",
-    "use",
-    "wait",
-    "way",
-    "works",
-    "yourself",
-    "up",
-];
 
 /// What a line gives to type.
 pub(in crate::domain::handoff) fn step<'t>(line: &Line<'t>) -> Step<'t> {
@@ -194,7 +151,8 @@ fn takes(name: &str, words: &[&str]) -> bool {
     let is_free = FREE.contains(&name) && words.len() <= 3;
     let has_files = ["bash", "sh", "python", "python3", "node", "ruby", "php", "curl", "wget", "find", "cat", "source"];
     let is_command = is_subcommand(next) && !has_files.contains(&name) && !FREE.contains(&name);
-    is_strong || is_target || is_free || is_command
+    let is_idle = matches!(name, "make" | "just") && NO_TARGETS.contains(&next);
+    !is_idle && (is_strong || is_target || is_free || is_command)
 }
 
 /// The words behind a program up to the next command, note or clause, or to where another script begins.
