@@ -68,7 +68,9 @@ fn with_files(command: Command) -> Command {
                 "A task by its id or the beginning of it; or a Markdown file or draft as JSON, - for standard input";
             argument.value_name("TASK|FILE").help(help)
         })
-        .after_help("Exit code: 0 if the handoff is ready, 2 if it is thin or misleading. A file needs no database.")
+        .after_help(
+            "Exit code: 0 if the handoff is ready, 11 if it is thin, 12 if it is misleading. A file needs no database.",
+        )
         .arg(handoff::language_flag())
 }
 
