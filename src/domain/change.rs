@@ -270,9 +270,12 @@ impl Task {
             if guarded && halved && !change.replace {
                 return Err(self.refuse_loss(field, from, to));
             }
-            let kept = new.contains(old.trim_end());
+            // That a task was taken over stands in its history: with the line that says so nothing is lost.
+            if takeover::without_own_lines(new).contains(takeover::without_own_lines(old).trim_end()) {
+                continue;
+            }
             // What is done is only ever added to: any other text is a loss, whatever its length.
-            let dropped = !kept && (to < from || field == "handoff_completed");
+            let dropped = to < from || field == "handoff_completed";
             if halved || (from > 0 && to == 0) || (guarded && dropped) {
                 losses.push(Loss { field, version: self.version, from, to });
             }

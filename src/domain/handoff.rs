@@ -3,8 +3,10 @@
 
 mod finding;
 mod grade;
+mod inference;
 mod line;
 mod rules;
+mod sentence;
 mod shape;
 mod subject;
 mod vocabulary;

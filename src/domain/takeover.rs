@@ -2,7 +2,7 @@
 
 use crate::domain::session;
 use crate::domain::task::{Actor, Status, Task, with_line};
-use crate::domain::time::Timestamp;
+use crate::domain::time::{Timestamp, is_rfc3339};
 use crate::error::{Refusal, Result};
 
 /// How every takeover line starts.
@@ -50,6 +50,15 @@ fn settled_lines(text: &str) -> Vec<&str> {
         lines.pop();
     }
     lines
+}
+
+/// A text without the lines that a takeover adds by itself. One that somebody wrote in words of their own stays.
+pub fn without_own_lines(text: &str) -> String {
+    let is_own = |line: &&str| {
+        let told = line.trim_end().strip_prefix(START).and_then(|rest| rest.strip_suffix('.'));
+        told.and_then(|told| told.rsplit_once(" at ")).is_some_and(|(_, at)| is_rfc3339(at))
+    };
+    text.split_inclusive('\n').filter(|line| !is_own(line)).collect()
 }
 
 fn words(line: &str) -> String {

@@ -11,6 +11,11 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
+/// True for a moment as [`Timestamp::rfc3339`] writes one.
+pub fn is_rfc3339(text: &str) -> bool {
+    text.len() == "2026-11-25T07:58:02Z".len() && text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok()
+}
+
 impl Timestamp {
     /// RFC 3339 in UTC with seconds: `2026-11-25T07:58:02Z`.
     pub fn rfc3339(self) -> String {

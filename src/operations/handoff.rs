@@ -14,13 +14,16 @@ use crate::domain::verification;
 use crate::error::{Refusal, Result};
 use crate::operation::arguments::Reading;
 use crate::operation::{Audience, Context, Effect, Operation, schema};
+use crate::operations::budget::{self, cost_of, rows_that_fit};
 use crate::operations::task::load;
 use crate::store::{memory, version};
 
+/// What the task's id and version cost, and what is said where findings are left out.
+const OVERHEAD: usize = 200;
 /// How many decisions of a session are looked at.
 const UNNAMED: i64 = 200;
 
-/// What to fix in a saved handoff. `task_update` tells the same when it saves one.
+/// What to fix in a saved handoff. `task_update` tells up to 5 of it when it saves one.
 #[derive(Deserialize, JsonSchema)]
 pub struct HandoffCheck {
     /// The task; a draft is laid over what is saved.
@@ -85,10 +88,17 @@ impl Operation for HandoffCheck {
 }
 
 fn answer(found: &Found) -> Value {
-    let mut answer = json!({"grade": found.grade(), "findings": found.findings});
+    let mut answer = json!({"grade": found.grade(), "findings": []});
     if !found.differences.is_empty() {
         answer["verified"] = json!("contradicted");
         answer["differences"] = json!(found.differences);
+    }
+    let rows = found.findings.iter().map(|finding| json!(finding)).collect();
+    let (shown, left) = rows_that_fit(rows, budget::ANSWER.saturating_sub(cost_of(&answer) + OVERHEAD));
+    answer["findings"] = Value::Array(shown);
+    if left > 0 {
+        answer["more"] = json!(left);
+        answer["next"] = json!("Fix these, then check again.");
     }
     answer
 }
@@ -282,11 +292,12 @@ impl Judged {
             findings(context, Some(after), &after.content, receipt.cloned(), next_by.as_deref(), is_whole).await?;
         // What git says is looked at when the grade is shown: it may be asked later, and again.
         let grade = is_whole.then(|| Grade::of_findings(&found.findings));
-        let tags = [("tags", tags.as_str())];
-        let of_tags = if touched.contains(&"tags") { &tags[..] } else { &[] };
-        let of_tags = handoff::hidden(of_tags, &context.project()?.rules);
-        let mut told: Vec<Finding> = found.findings.into_iter().filter_map(|finding| told(finding, touched)).collect();
-        told.extend(of_tags);
+        let completes = after.marks.pending_version == after.version;
+        let mut told: Vec<Finding> =
+            found.findings.into_iter().filter_map(|finding| told(finding, touched, completes)).collect();
+        // Tags are no part of a handoff, and what nobody could see in them is told as it is elsewhere.
+        let tags = touched.contains(&"tags").then_some(("tags", tags.as_str()));
+        told.extend(handoff::hidden(tags.as_slice(), &context.project()?.rules));
         told.sort_by_key(|finding| (!finding.contradicts, finding.level != Level::Error));
         Ok(Self { told, grade })
     }
@@ -324,11 +335,15 @@ fn is_handoff(touched: &[&str]) -> bool {
     touched.contains(&"handoff_next") || touched.contains(&"work_receipt")
 }
 
-/// The finding, if an update that touched these fields is to be told of it.
-fn told(mut finding: Finding, touched: &[&str]) -> Option<Finding> {
+/// The finding, if an update that touched these fields is to be told of it. One that completes a handoff is told of all that
+/// the handoff lacks, in whatever field.
+fn told(mut finding: Finding, touched: &[&str], completes: bool) -> Option<Finding> {
     // An update that sets neither half of a handoff is no handoff: what it lacks is not told.
     if finding.lacks && !is_handoff(touched) {
         return None;
+    }
+    if finding.lacks && completes {
+        return Some(finding);
     }
     let is_touched = |field: &str| touched.contains(&field.split('.').next().unwrap_or(field));
     if is_touched(&finding.field) || finding.rule == Rule::ReceiptComplete {

@@ -354,8 +354,8 @@ impl Store {
 
     /// Puts the backup `from` in the place of everything in this database, also while others use it: they find it at
     /// their next call. `prepare` may refuse the backup or change it first. Answers what `prepare` did, and where the
-    /// content is that was there until now.
-    pub fn restore<T>(&self, from: &Path, prepare: impl Work<T>) -> Result<(T, PathBuf)> {
+    /// content is that was there until now, if there was any.
+    pub fn restore<T>(&self, from: &Path, prepare: impl Work<T>) -> Result<(T, Option<PathBuf>)> {
         match &self.backend {
             Backend::Sqlite(store) => store.restore(from, prepare),
             Backend::Postgres(_) => Err(postgres::no_file("restored", "pg_restore")),

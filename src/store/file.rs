@@ -198,6 +198,13 @@ fn identity(_path: &Path) -> Option<Identity> {
     None
 }
 
+/// True if two paths lead to one file, whatever links are between.
+pub fn is_one_file(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    let by_identity = identity(one).is_some_and(|found| Some(found) == identity(other));
+    by_identity || whole(one).is_some_and(|found| Some(found) == whole(other))
+}
+
 #[cfg(unix)]
 fn number(metadata: &fs::Metadata) -> Identity {
     use std::os::unix::fs::MetadataExt;

@@ -22,6 +22,9 @@ use crate::store::{memory, search, task};
 pub const LOCK: &str = "lock table task, task_version, receipt, task_session, memory, message, idempotency, verification, \
     project, token in share row exclusive mode";
 
+/// What a version is called that says so.
+const ACT: &str = "redact";
+
 /// Where texts are kept in one table.
 #[derive(Debug)]
 pub struct Place {
@@ -125,6 +128,13 @@ impl Report {
     pub fn is_empty(&self) -> bool {
         self.rows.iter().all(|(_, rows)| *rows == 0)
     }
+}
+
+/// The versions that say that a passage was taken out of their task.
+pub async fn versions(transaction: &mut Transaction) -> Result<Vec<(Uuid, i64)>> {
+    let sql = "select task_id, version from task_version where act = ?1 order by task_id, version";
+    let rows = transaction.rows(sql, &[ACT.into()]).await?;
+    rows.into_iter().map(|row| Ok((row.uuid(0)?, row.integer(1)?))).collect()
 }
 
 /// In how many rows of each table a passage stands; changes nothing.
@@ -315,7 +325,7 @@ async fn say_so(
             session_ref: actor.session_ref.clone(),
             harness: None,
         },
-        act: "redact".to_owned(),
+        act: ACT.to_owned(),
         changed: changed.keys().cloned().collect(),
         content: changed,
     };

@@ -109,8 +109,8 @@ fn describe(command: &mut clap::Command, path: &str, text: &mut String) {
 #[test]
 fn generated_docs_of_the_rules_are_current() {
     let mut text = String::from(
-        "# The rules of a good handoff\n\nGenerated from the rules by `just docs`. `handoff_check`, the warnings of `task_update` and \
-         `heyaira handoff check`\nuse the same ones. A finding has a rule, a level, a field and a fix: one line that says what to add, \
+        "# The rules of a good handoff\n\nGenerated from the rules by `just docs`. `handoff_check` and `heyaira handoff check` \
+         tell all\nthat they find, `task_update` what concerns it (see below). A finding has a rule, a level, a field and a fix: one line that says what to add, \
          with an example from the\ntext itself where it has one.\n\n\
          - `error`: the next session would have to ask or search, or start wrong. Told only of shapes, which no language changes.\n\
          - `warning`: it would be better. Words are read in English and Japanese; in other languages rules about words are silent.\n\n\
@@ -118,7 +118,7 @@ fn generated_docs_of_the_rules_are_current() {
          - `ready`: nothing was found; a stranger can start.\n- `thin`: something is missing; the findings say what.\n\
          - `misleading`: it contradicts itself, or git as last verified. That is: another branch or head in the texts than in the \
          receipt; an unknown or\n  superseded memory; blockers on a task that is not blocked, or none on one that is; a \
-         deployment by a test alone, or in the\n  summary where handoff_completed says nothing is deployed; two sessions.\n\n\
+         deployment, or that it works\n  for its users, by a test alone, or a deployment in the summary where handoff_completed says nothing is deployed; two sessions.\n\n\
          The grade is judged with each write that touches the handoff and kept: lists and the packet show it while the handoff \
          waits and is\nnot ready. `handoff_check` judges anew, so that a memory that was superseded since is found.\n\n\
          ## Settings\n\nA project turns each rule to `off`, `warn` or `refuse`: `heyaira project set NAME --rule RULE=SETTING`. Several go\n\
@@ -130,10 +130,19 @@ fn generated_docs_of_the_rules_are_current() {
         let _ = writeln!(text, "| `{}` | {} | {} |", rule.as_str(), rule.asks(), rule.default_setting().as_str());
     }
     text.push_str(
-        "\n## Files\n\n`heyaira handoff check FILE` (or `-`) takes a Markdown file, or a draft as JSON with the fields of `task_update`, \
+        "\n## Warnings of an update\n\nThe warnings of `task_update` are of the same rules, at most 5, what contradicts first, and fewer \
+         than `handoff_check` tells:\n\n\
+         - What is wrong in a field is told when the update sets that field. Where either of two fields mends it, as in \
+         `repository-named`,\n  the warning names the one that was set.\n\
+         - What a handoff lacks is told by the update that completes it, so that from then on the handoff waits: in whatever field, \
+         as\n  `handoff_check` tells it. An update that sets `handoff_next` or a receipt and completes nothing is told what is \
+         missing in\n  the fields that it sets, any other nothing of what is missing.\n\
+         - `text-dropped` is no rule and cannot be set: the update dropped text of a field, and the warning says in which version it \
+         still\n  stands. Lines that a takeover added by itself may go unsaid.\n\
+         \n## Files\n\n`heyaira handoff check FILE` (or `-`) takes a Markdown file, or a draft as JSON with the fields of `task_update`, \
          and needs no\ndatabase. Sections of a document go by their headings: what comes next (`Next`, `次にやること` and the like), what \
          blocks, and all\nelse is what is done. It has no receipt, so branch, commit and tests are looked for in its text. Exit code 0: \
-         ready; 2: thin or\nmisleading.\n",
+         ready; 11: thin;\n12: misleading.\n",
     );
     text.push_str(
         "\nA file stands alone. `heyaira handoff check TASK --draft @FILE` lays a draft over a saved task, and saves nothing.\n",

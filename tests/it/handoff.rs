@@ -363,3 +363,24 @@ fn a_saved_task_without_a_handoff_is_thin() {
         assert!(one["level"] == "error" || one["level"] == "warning");
     }
 }
+
+#[test]
+fn an_update_that_completes_a_handoff_is_told_what_it_lacks() {
+    let house = House::new();
+    let client = house.client("maria");
+    let task = client.create("Import bank statements");
+    let mut first = good();
+    let next = first.as_object_mut().expect("an object").remove("handoff_next").expect("next steps");
+    first["handoff_completed"] = json!("Prepared: parser in crates/import/src/camt.rs.");
+    client.update(&task, 1, first);
+    let answer = client.update(&task, 2, json!({"handoff_next": next}));
+    let check = client.ok("handoff_check", json!({"task_id": task}));
+    let of = |list: &Value| -> Vec<(String, String)> {
+        rows(list).iter().map(|one| (text(&one["rule"]).to_owned(), text(&one["field"]).to_owned())).collect()
+    };
+    assert_eq!(of(&answer["warnings"]), of(&check["findings"]), "{answer}");
+    assert!(rules(&answer, "warnings").contains(&"states-distinguished".to_owned()), "{answer}");
+    // Another write to the handoff that waits is told of its own fields.
+    let answer = client.update(&task, 3, json!({"handoff_blockers": ""}));
+    assert_eq!(answer.get("warnings"), None, "{answer}");
+}

@@ -415,3 +415,28 @@ fn writers_do_not_hold_it_up() {
     });
     assert_eq!(place.bare(&["verify"]).code, 0);
 }
+
+#[test]
+fn a_backup_that_brings_a_passage_back_says_so() {
+    let place = Place::on(crate::database::TestDatabase::of_file);
+    let leaked = "zanzibar-unmistakable";
+    let task = place.task(leaked);
+    assert_eq!(place.bare(&["backup", "before.db"]).code, 0);
+    assert_eq!(redact(&place, leaked, &[]).code, 0);
+    assert_eq!(place.bare(&["backup", "after.db"]).code, 0);
+    let clean = place.bare(&["restore", "after.db", "--same-instance", "--json"]).json();
+    assert_eq!((clean.get("redactions_undone"), clean.get("next")), (None, None), "{clean}");
+    let told = place.bare(&["restore", "before.db", "--same-instance"]);
+    for part in [&format!("{} v2", &task[..8]), "heyaira redact", "brought back"] {
+        assert!(told.out.contains(part), "no {part}: {told:?}");
+    }
+    assert!(!told.out.contains(leaked), "{told:?}");
+    // Redacted again, the list of what was there before names the copy that was kept as well.
+    assert_eq!(redact(&place, leaked, &[]).code, 0);
+    let told = place.bare(&["restore", "before.db", "--same-instance", "--json"]).json();
+    assert_eq!(told["redactions_undone"], json!([{"task_id": &task[..8], "version": 2}]), "{told}");
+    assert!(text(&told["next"]).contains("heyaira redact"), "{told}");
+    // As another instance, both are to be done.
+    let told = place.bare(&["restore", "after.db"]);
+    assert!(!told.out.contains("heyaira redact") && told.out.contains("another instance"), "{told:?}");
+}

@@ -365,3 +365,58 @@ fn a_purge_stands_though_the_file_cannot_be_written_anew() {
     assert!(!place.bare(&["project", "list"]).out.contains("small"));
     is_sound(&place);
 }
+
+#[test]
+fn another_instance_says_what_is_to_be_done_with_its_profiles() {
+    let place = Place::new();
+    place.task("early");
+    assert_eq!(place.bare(&["backup", "copy.db"]).code, 0);
+    let same = place.bare(&["restore", "copy.db", "--same-instance", "--json"]);
+    assert_eq!((same.code, same.json().get("next")), (0, None), "{same:?}");
+    let restored = place.bare(&["restore", "copy.db"]);
+    for part in ["another instance", "refused", "heyaira.toml", "heyaira profile PROJECT --write"] {
+        assert!(restored.out.contains(part), "no {part}: {restored:?}");
+    }
+}
+
+#[test]
+fn a_database_is_not_restored_into_itself() {
+    let place = Place::new();
+    place.task("mine");
+    let file = place.database.file();
+    let link = place.folder.path().join("link.db");
+    std::fs::hard_link(file, &link).expect("a link");
+    for named in [file.to_owned(), link, file.parent().expect("a folder").join("../data/heyaira.db")] {
+        for more in [&["--same-instance"][..], &[]] {
+            let words = [&["restore", named.to_str().expect("UTF-8")], more].concat();
+            let refused = place.bare(&words);
+            assert_eq!(refused.code, 2, "{words:?}: {refused:?}");
+            assert!(refused.err.contains("is this database itself"), "{refused:?}");
+        }
+    }
+    assert_eq!(titles(&place, file), ["mine"]);
+    assert_eq!(kept(&place, ".before-restore-"), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn restored_into_a_new_file_keeps_no_copy_of_nothing() {
+    let place = Place::new();
+    place.task("mine");
+    assert_eq!(place.bare(&["backup", "copy.db"]).code, 0);
+    let elsewhere = place.folder.path().join("new").join("moved.db");
+    let words = ["restore", "copy.db", "--json", "--database", elsewhere.to_str().expect("UTF-8")];
+    let restored = place.bare(&words);
+    assert_eq!((restored.code, restored.json().get("kept")), (0, None), "{restored:?}");
+    let entries = std::fs::read_dir(elsewhere.parent().expect("a folder")).expect("a folder");
+    let names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    assert!(names.iter().all(|name| !name.contains("before-restore")), "{names:?}");
+    assert_eq!(titles(&place, &elsewhere), ["mine"]);
+    // What was there is kept again, and once.
+    let again = place.bare(&words);
+    assert_eq!(again.code, 5, "the restored one is another instance: {again:?}");
+    let same = place.folder.path().join("new").join("same.db");
+    let words = ["restore", "copy.db", "--json", "--same-instance", "--database", same.to_str().expect("UTF-8")];
+    assert_eq!(place.bare(&words).json().get("kept"), None);
+    assert!(place.bare(&words).json()["kept"].is_string());
+}

@@ -427,3 +427,41 @@ fn a_released_task_is_held_by_nobody() {
     assert_eq!((packet.get("taken_over"), packet.get("next")), (None, None), "{packet}");
     assert_eq!(client.get(&task).get("handoff"), None);
 }
+
+#[test]
+fn the_lines_of_takeovers_may_go_without_a_warning() {
+    let house = House::new();
+    let client = house.client("maria");
+    let dropped = |answer: &Value| {
+        let warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        warnings.into_iter().filter(|one| one["rule"] == "text-dropped").collect::<Vec<_>>()
+    };
+    let done = "Repository acme/ledger, branch feat/statement-import, head 9f3b2d1.";
+    // Only the line: what is written next stands in its place.
+    let task = client.create("Import bank statements");
+    client.take_over(&task, 1, CODEX);
+    let answer = client.update(&task, 2, json!({"handoff_completed": done}));
+    assert_eq!(dropped(&answer), Vec::<Value>::new(), "{answer}");
+    // A shorter text than the line, and none.
+    for new in ["Nothing.", ""] {
+        let task = client.create("Import bank statements");
+        client.take_over(&task, 1, CODEX);
+        let answer = client.update(&task, 2, json!({"handoff_completed": new}));
+        assert_eq!(dropped(&answer), Vec::<Value>::new(), "{answer}");
+    }
+    // Text above the line is kept.
+    let task = client.create("Import bank statements");
+    client.update(&task, 1, json!({"handoff_completed": done}));
+    client.take_over(&task, 2, CODEX);
+    let answer = client.update(&task, 3, json!({"handoff_completed": format!("{done}\nTested: nothing.")}));
+    assert_eq!(dropped(&answer), Vec::<Value>::new(), "{answer}");
+    // Text above the line that goes is still told.
+    client.take_over(&task, 4, CODEX);
+    let answer = client.update(&task, 5, json!({"handoff_completed": "Tested: nothing."}));
+    assert_eq!(dropped(&answer).len(), 1, "{answer}");
+    // A line with words of somebody's is no line of the server's.
+    let task = client.create("Import bank statements");
+    client.update(&task, 1, json!({"handoff_completed": "Taken over by session codex:s-2 (silent for 3 days)"}));
+    let answer = client.update(&task, 2, json!({"handoff_completed": done}));
+    assert_eq!(dropped(&answer).len(), 1, "{answer}");
+}

@@ -4,12 +4,8 @@
 use std::fmt::Write as _;
 
 use crate::error::Code;
+use crate::surface::cli::handoff::{MISLEADING, THIN};
 use crate::surface::cli::receipt::{CONTRADICTED, UNVERIFIED};
-
-/// The exit code of `heyaira handoff check` for a handoff that lacks something.
-const THIN: u8 = 11;
-/// The exit code of `heyaira handoff check` for a handoff that contradicts itself or git.
-const MISLEADING: u8 = 12;
 
 /// What commands that were not refused end with.
 const OUTCOMES: [(u8, &str); 4] = [

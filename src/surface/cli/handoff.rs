@@ -16,8 +16,10 @@ use crate::operations;
 use crate::operations::handoff::check_loose;
 use crate::surface::cli::{Session, answer, flags};
 
-/// The exit code of a handoff that is not ready: that of what is sent and cannot be taken.
-const NOT_READY: u8 = 2;
+/// The exit code of a handoff in which something is missing: no refusal has it.
+pub const THIN: u8 = 11;
+/// The exit code of a handoff that contradicts itself, or that git contradicts: no refusal has it.
+pub const MISLEADING: u8 = 12;
 
 /// What the command takes beside what the tool takes.
 pub fn language_flag() -> Arg {
@@ -28,7 +30,7 @@ pub fn language_flag() -> Arg {
         .help("The language that a file should be in, e.g. en; else that of the pinned heyaira.toml, else any")
 }
 
-/// Checks what is named: exit code 0 if it is ready, 2 if it is thin or misleading.
+/// Checks what is named: exit code 0 if it is ready, 11 if it is thin, 12 if it is misleading.
 pub fn check(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let named = matches.get_one::<String>("task_id").map(String::as_str);
     let answer = match named {
@@ -40,7 +42,12 @@ pub fn check(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     } else {
         answer::write(&visible(&report(&answer)))?;
     }
-    Ok(if answer["grade"] == "ready" { ExitCode::SUCCESS } else { ExitCode::from(NOT_READY) })
+    match answer["grade"].as_str() {
+        Some("ready") => Ok(ExitCode::SUCCESS),
+        Some("thin") => Ok(ExitCode::from(THIN)),
+        Some("misleading") => Ok(ExitCode::from(MISLEADING)),
+        _ => Err(Refusal::internal(&"a handoff was checked and has no grade")),
+    }
 }
 
 /// True for a file or standard input, false for what can only be a task.
@@ -101,7 +108,7 @@ fn read(named: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| unreadable("is not UTF-8 text".to_owned()))
 }
 
-/// The grade, and each finding on two lines.
+/// The grade, each finding on two lines, and what git contradicts.
 fn report(answer: &Value) -> String {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let named = if answer["file"].is_string() { word(&answer["file"]) } else { word(&answer["task_id"]) };
@@ -109,6 +116,15 @@ fn report(answer: &Value) -> String {
     for finding in answer["findings"].as_array().into_iter().flatten() {
         let (level, field, rule) = (word(&finding["level"]), word(&finding["field"]), word(&finding["rule"]));
         let _ = writeln!(text, "{level}  {field}  {rule}\n    {}", word(&finding["fix"]));
+    }
+    if let Some(more) = answer["more"].as_u64() {
+        let _ = writeln!(text, "and {more} more: fix these, then check again");
+    }
+    if answer["verified"].is_string() {
+        let _ = writeln!(text, "error  work_receipt  verified: {}", word(&answer["verified"]));
+        for difference in answer["differences"].as_array().into_iter().flatten() {
+            let _ = writeln!(text, "    {}", word(difference));
+        }
     }
     text
 }

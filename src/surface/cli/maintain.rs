@@ -8,13 +8,18 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::domain::project::Instance;
+use crate::domain::task::short_id;
+use crate::domain::text::first_of;
 use crate::domain::time::Timestamp;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::store::backend::{Transaction, work};
 use crate::store::backups::{self, Backup};
-use crate::store::{project, verify as check};
+use crate::store::{file, project, redaction, verify as check};
 use crate::surface::cli::{Session, answer, caller, commands, now, redact, wait};
+
+/// How many tasks are named in a sentence.
+const TASKS_NAMED: usize = 5;
 
 /// `heyaira verify`: the database's own check, then ours. Reads only.
 pub fn verify(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
@@ -82,28 +87,75 @@ pub fn restore(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     if !file.is_file() {
         return Err(Refusal::argument(format!("there is no file {}", file.display())));
     }
+    refuse_itself(session, &file)?;
     let service = session.config.open(true)?;
     let deadline = std::time::Instant::now() + service.deadline;
-    let present =
-        wait(service.store.read(deadline, work(|transaction| Box::pin(project::replaceable_instance(transaction)))))?;
+    let look = work(|transaction| {
+        Box::pin(async move {
+            let instance = project::replaceable_instance(transaction).await?;
+            redaction::versions(transaction).await.map(|redacted| (instance, redacted))
+        })
+    });
+    let (present, redacted) = wait(service.store.read(deadline, look))?;
     let minted = (!matches.get_flag("same-instance"))
         .then(|| (service.ids.uuid(), project::new_pin_key(service.ids.uuid(), service.ids.uuid())));
     // What is put in place knows nothing of the backups that were made since, itself among them.
     let known = known_backups(&service, &file)?;
+    let is_another = minted.is_some();
     let prepare = work(move |transaction| {
         let (minted, known) = (minted.clone(), known.clone());
         Box::pin(async move {
             let instance = become_instance(transaction, present, minted).await?;
-            backups::add_missing(transaction, &known, &caller()).await.map(|()| instance)
+            backups::add_missing(transaction, &known, &caller()).await?;
+            redaction::versions(transaction).await.map(|kept| (instance, kept))
         })
     });
-    let (instance, before) = service.store.restore(&file, prepare)?;
-    let told = json!({
-        "restored": file.display().to_string(),
-        "instance": instance,
-        "kept": before.display().to_string(),
-    });
+    let ((instance, kept), before) = service.store.restore(&file, prepare)?;
+    let undone: Vec<(Uuid, i64)> = redacted.into_iter().filter(|one| !kept.contains(one)).collect();
+    let mut told = json!({"restored": file.display().to_string(), "instance": instance});
+    if let Some(before) = before {
+        told["kept"] = json!(before.display().to_string());
+    }
+    if !undone.is_empty() {
+        let row = |(task_id, version): &(Uuid, i64)| json!({"task_id": short_id(*task_id), "version": version});
+        told["redactions_undone"] = undone.iter().map(row).collect();
+    }
+    let next = what_next(&undone, is_another);
+    if !next.is_empty() {
+        told["next"] = json!(next);
+    }
     answer::print(&told, session.json)
+}
+
+/// Refuses a backup that is the database which it is to replace.
+fn refuse_itself(session: &Session, backup: &Path) -> Result<()> {
+    let target = session.config.database.file();
+    if target.is_none_or(|target| !file::is_one_file(target, backup)) {
+        return Ok(());
+    }
+    Err(Refusal::argument(format!("{} is this database itself: name a backup of it", backup.display())))
+}
+
+/// What has to be done after a backup was put in place; empty if nothing has.
+fn what_next(undone: &[(Uuid, i64)], is_another: bool) -> String {
+    let mut next = Vec::new();
+    if !undone.is_empty() {
+        let named: Vec<String> =
+            undone.iter().map(|(task_id, version)| format!("{} v{version}", short_id(*task_id))).collect();
+        next.push(format!(
+            "What was redacted since this backup was made is brought back ({}): run heyaira redact again now, for each \
+             passage.",
+            first_of(&named, TASKS_NAMED)
+        ));
+    }
+    if is_another {
+        next.push(
+            "This is another instance now: connection profiles made before are refused. In each repository move \
+             heyaira.toml away, then run heyaira profile PROJECT --write."
+                .to_owned(),
+        );
+    }
+    next.join(" ")
 }
 
 /// The backups that this database knows of, and the one that takes its place.

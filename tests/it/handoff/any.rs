@@ -106,6 +106,8 @@ fn the_time_grows_with_the_length_and_no_faster() {
         "> ",
         "- x\n",
         "; ",
+        "tests pass so it is deployed ",
+        "`x`. so ",
     ] {
         let (short, long) = (piece.repeat(2_000 / piece.len()), piece.repeat(16_000 / piece.len()));
         // The best of two: other tests run beside this one.

@@ -6,12 +6,17 @@ use std::process::Stdio;
 use serde_json::json;
 
 use super::judged::good;
+use crate::house::merged;
 use crate::program::{Answer, HEYAIRA, Place, write_file};
 
 /// A handoff in a file of its own, in which nothing is missing.
 const READY: &str = "# Handoff\n\n## Done\n\nRepository acme/ledger, branch `feat/import`, head 9f3b2d1.\n\n\
     - Tested: `cargo test -p import`: 148 passed, 0 failed\n- Deployed: nothing\n- Verified in production: nothing\n\n\
     ## Next steps\n\n1. `cargo test -p import camt::batch`\n\nPrevious session: label:evening\n";
+
+/// The exit codes of a handoff that is not ready: no refusal has them.
+const THIN: i32 = 11;
+const MISLEADING: i32 = 12;
 
 /// The program in a folder without any database.
 fn check(folder: &std::path::Path, words: &[&str], input: &str) -> Answer {
@@ -37,7 +42,7 @@ fn a_file_needs_no_database_and_says_how_good_it_is() {
     let answer = check(folder.path(), &["-", "--json"], &thin).json();
     assert_eq!((&answer["file"], &answer["grade"]), (&json!("-"), &json!("thin")));
     let told = check(folder.path(), &["-"], &thin);
-    assert_eq!(told.code, 2);
+    assert_eq!(told.code, THIN);
     for part in
         ["-: thin", "warning  handoff_completed  repository-named", "first-step-executable", "branch feat/import"]
     {
@@ -55,7 +60,7 @@ fn a_draft_is_read_as_json_and_its_fields_are_checked() {
     assert_eq!((answer.code, &answer.json()["grade"]), (0, &json!("ready")), "{answer:?}");
     draft["work_receipt"]["branch"] = json!("feat/other");
     let answer = check(folder.path(), &["-", "--json"], &draft.to_string());
-    assert_eq!((answer.code, &answer.json()["grade"]), (2, &json!("misleading")));
+    assert_eq!((answer.code, &answer.json()["grade"]), (MISLEADING, &json!("misleading")));
     let answer = check(folder.path(), &["-", "--json"], "{\"handof_next\": \"x\"}");
     assert_eq!(answer.code, 2);
     assert!(answer.out.contains("did you mean draft.handoff_next?"), "{answer:?}");
@@ -94,7 +99,7 @@ fn a_task_is_checked_as_the_tool_does_and_a_name_that_is_both_is_refused() {
     let task = place.task("Import");
     let short = &task[..8];
     let answer = place.cli(&["handoff", "check", short, "--json"]);
-    assert_eq!((answer.code, &answer.json()["grade"]), (2, &json!("thin")));
+    assert_eq!((answer.code, &answer.json()["grade"]), (THIN, &json!("thin")));
     write_file(place.folder.path(), short, READY);
     let refused = place.cli(&["handoff", "check", short]);
     assert_eq!(refused.code, 2);
@@ -103,7 +108,7 @@ fn a_task_is_checked_as_the_tool_does_and_a_name_that_is_both_is_refused() {
     }
     let dotted = format!("./{short}");
     assert_eq!(place.cli(&["handoff", "check", &dotted]).code, 0);
-    assert_eq!(place.cli(&["handoff", "check", &task]).code, 2, "the whole id is the task");
+    assert_eq!(place.cli(&["handoff", "check", &task]).code, THIN, "the whole id is the task");
     let missing = place.cli(&["handoff", "check", "nowhere.md"]);
     assert_eq!((missing.code, missing.err.contains("there is no file")), (3, true), "{missing:?}");
 }
@@ -113,7 +118,7 @@ fn a_hidden_character_is_shown_and_a_file_that_is_too_large_or_no_text_is_refuse
     let folder = tempfile::tempdir().expect("a folder");
     let hidden = READY.replace("148 passed", "148 pas\u{200b}sed");
     let answer = check(folder.path(), &["-"], &hidden);
-    assert!(answer.out.contains("zero-width") && answer.code == 2, "{answer:?}");
+    assert!(answer.out.contains("zero-width") && answer.code == THIN, "{answer:?}");
     std::fs::write(folder.path().join("large.md"), "x".repeat(1024 * 1024 + 1)).expect("written");
     let large = check(folder.path(), &["large.md"], "");
     assert!(large.err.contains("too_large") && large.code == 2, "{large:?}");
@@ -122,4 +127,29 @@ fn a_hidden_character_is_shown_and_a_file_that_is_too_large_or_no_text_is_refuse
     std::fs::write(folder.path().join("windows.md"), format!("\u{feff}{}", READY.replace('\n', "\r\n")))
         .expect("written");
     assert_eq!(check(folder.path(), &["windows.md"], "").code, 0);
+}
+
+#[test]
+fn what_git_contradicts_is_told_below_the_grade() {
+    let place = Place::new();
+    let task = place.task("Import bank statements");
+    let mut update = good();
+    update.as_object_mut().expect("an object").remove("language");
+    let at = json!({"task_id": task, "expected_version": 1});
+    let mut server = place.server();
+    server.call("task_update", merged(update, at)).expect("written");
+    let at = "2026-11-25T08:00:00Z";
+    let facts = json!({
+        "at": at, "path": "/home/maria/ledger", "git": "2.47.3",
+        "repository": {"at": at, "object_format": "sha1"},
+        "branch": {"at": at, "is_name": true, "local": "9f3b2d1000000000000000000000000000000000"},
+        "result_commit": {"at": at, "found": "missing"},
+    });
+    write_file(place.folder.path(), "facts.json", &facts.to_string());
+    place.ask(&["receipt", "record", &task, "--receipt-version", "2", "--facts", "@facts.json"]);
+    let told = place.cli(&["handoff", "check", &task]);
+    let missing =
+        "result_commit 9f3b2d1 does not exist here, and there is no remote to fetch it from: ask the previous session";
+    let expected = format!("{task}: misleading\nerror  work_receipt  verified: contradicted\n    {missing}\n");
+    assert_eq!((told.code, told.out), (MISLEADING, expected));
 }

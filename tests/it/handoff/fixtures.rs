@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use heyaira::domain::handoff::Grade;
 use serde_json::{Map, Value, json};
 
 use super::judged::judged;
@@ -77,4 +78,12 @@ fn each_handoff_has_the_findings_that_a_careful_reader_would_have() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn what_follows_from_a_test_alone_misleads() {
+    for name in ["19-deployed-implied-by-test.json", "23-ja-deployed-implied-by-test.json"] {
+        let given = read(&folder().join("bad").join(name));
+        assert_eq!(judged(&asked(&given)).grade, Grade::Misleading, "{name}");
+    }
 }

@@ -127,6 +127,68 @@ fn a_test_deploys_nothing() {
 }
 
 #[test]
+fn a_test_deploys_nothing_whatever_else_stands_on_the_line() {
+    let rule = "states-distinguished";
+    let words = &["a test deploys and verifies nothing"];
+    let line = "Repository acme/ledger, branch feat/statement-import, head 9f3b2d1. Prepared: parse(). Tested: cargo test: \
+                148 passed, 0 failed. Tests passed, so it is deployed. Verified in production: nothing.";
+    finds(&with(json!({"handoff_completed": line})), rule, Grade::Misleading, words);
+    for inferred in [
+        "Unit tests passed, so it is deployed.",
+        "148 tests passed, nothing failed, therefore it is released.",
+        "The suite is green, so the reconnect works for our users.",
+        "All 148 tests pass. Therefore it works in production.",
+        "CI is green, which means that customers can use it.",
+        "テストが通ったので、デプロイ済み。",
+        "テストが通ったので、利用者の環境でも問題なく動く。",
+    ] {
+        let lines = format!("{inferred} Deployed: nothing. Verified in production: nothing.");
+        finds(&done("Deployed", Some(&lines)), rule, Grade::Misleading, words);
+    }
+    // Told one beside the other, nothing follows from a test.
+    for told in [
+        "Deployed to staging, so the test team can try it. 148 tests passed.",
+        "Tests passed, so it was merged as 9f3b2d1. Deployed: nothing.",
+        "The tests are green, so it could be deployed. Nothing is deployed.",
+        "Tests passed, so it is not deployed yet: ops decides.",
+        "Deployed: staging only. The smoke test there passed, so the flag is on.",
+        "Tests: 148 passed. So that users can try it, it has to be deployed first.",
+    ] {
+        finds_nothing(&done("Deployed", Some(told)));
+    }
+    // What is missing beside it is told with it.
+    let both = completed(&with(json!({"handoff_completed": completed(&good(), "Verified", None)})), "Deployed", None);
+    let both = format!("{}\nThe suite is green, so it works for our users.", both.as_str().expect("a text"));
+    let missing = "Deployed: nothing · Verified in production: nothing";
+    finds(&with(json!({"handoff_completed": both})), rule, Grade::Misleading, &[words[0], missing]);
+}
+
+#[test]
+fn a_head_of_letters_or_digits_alone_is_a_head() {
+    let rule = "branch-and-commit";
+    for head in ["head deadbee", "HEAD: `deadbee`", "**Head**: deadbee", "head=deadbee", "head 1234567"] {
+        let line = format!("Repository acme/ledger, branch feat/statement-import, {head}.");
+        let word = if head.contains("1234567") { "1234567" } else { "deadbee" };
+        finds(&done("Repository", Some(&line)), rule, Grade::Misleading, &[&format!("head {word}"), "9f3b2d1"]);
+    }
+    let only = done("Repository", Some("Repository acme/ledger, branch feat/statement-import, head deadbee"));
+    finds_nothing(&merged(
+        only,
+        json!({"work_receipt": merged(good()["work_receipt"].clone(), json!({"result_commit": "deadbee"}))}),
+    ));
+    let missing = merged(
+        with_receipt(json!({"result_commit": ""})),
+        json!({"handoff_completed": "Repository acme/ledger, commit deadbee.\nTested: cargo test: 3 passed.\nDeployed: nothing.\nVerified in production: nothing."}),
+    );
+    finds(&missing, rule, Grade::Thin, &["deadbee is the last"]);
+    // A word of such letters, or a number, stands for no commit elsewhere.
+    finds_nothing(&done(
+        "Repository",
+        Some("Repository acme/ledger, branch feat/statement-import, head 9f3b2d1, the effaced 1234567 rows."),
+    ));
+}
+
+#[test]
 fn tests_come_with_their_command_and_totals() {
     let rule = "tests-with-numbers";
     let tests = |text: &str| with_receipt(json!({"tests": text}));

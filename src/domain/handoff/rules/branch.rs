@@ -109,8 +109,7 @@ fn head<'t>(line: &Line<'t>) -> Option<&'t str> {
     let hashes = git::hashes(line);
     hashes.into_iter().find(|hash| {
         let start = hash.as_ptr() as usize - line.text.as_ptr() as usize;
-        let before = git::just_before(line.text, start).to_lowercase();
-        let before = before.trim_end_matches([' ', '`', ':', '=', '：', '*']);
+        let before = git::label_before(line.text, start);
         before.ends_with("head") || before.ends_with("result commit") || before.ends_with("result_commit")
     })
 }

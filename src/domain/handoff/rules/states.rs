@@ -1,7 +1,8 @@
 //! `states-distinguished`.
 
 use crate::domain::handoff::finding::Finding;
-use crate::domain::handoff::shape::{command, git, reference};
+use crate::domain::handoff::inference;
+use crate::domain::handoff::shape::{git, reference};
 use crate::domain::handoff::subject::View;
 use crate::domain::handoff::vocabulary::{self, State};
 use crate::domain::language::Tongue;
@@ -15,36 +16,51 @@ use crate::domain::text;
 /// "Done" hides what a successor must know most: whether it runs anywhere. Both seeds; "do not imply a deployment from
 /// a passing test". Words are read in English and Japanese; a text in another language is not judged by them.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
-    if view.subject.is_whole {
-        missing(view, findings);
+    let untold = if view.subject.is_whole { untold(view) } else { Vec::new() };
+    match inference::line(&view.completed) {
+        Some(line) => by_a_test_alone(view, line, &untold, findings),
+        None if view.subject.is_whole => missing(view, &untold, findings),
+        None => {}
     }
-    by_a_test_alone(view, findings);
     claimed_and_denied(view, findings);
 }
 
 const FIELD: &str = "handoff_completed";
 
-fn missing(view: &View<'_>, findings: &mut Vec<Finding>) {
-    let japanese = view.tongue == Tongue::Japanese;
+fn missing(view: &View<'_>, untold: &[State], findings: &mut Vec<Finding>) {
     if view.subject.content.handoff_completed.trim().is_empty() {
         let fix = "say what is done, each on a line: Prepared: …, Tested: …, Deployed: …, Verified in production: …; \"nothing\" counts";
         findings.push(Finding::warning(Rule::StatesDistinguished, FIELD, fix).lacking());
         return;
     }
-    if view.tongue == Tongue::Other {
+    if untold.is_empty() {
         return;
+    }
+    let names: Vec<String> = untold.iter().map(|state| state.label(is_japanese(view)).to_lowercase()).collect();
+    let fix = format!("say what is {}, also where it is nothing: \"{}\"", text::listed(&names), nothing(view, untold));
+    findings.push(Finding::warning(Rule::StatesDistinguished, FIELD, fix).lacking());
+}
+
+/// The states that nothing is said of, in a language whose words are known.
+fn untold(view: &View<'_>) -> Vec<State> {
+    if view.tongue == Tongue::Other {
+        return Vec::new();
     }
     // What is not said of tests, tests-with-numbers asks for.
     let asked = State::ALL.into_iter().filter(|state| *state != State::Tested);
-    let missing: Vec<State> = asked.filter(|state| !is_told(view, *state)).collect();
-    if missing.is_empty() {
-        return;
-    }
-    let names: Vec<String> = missing.iter().map(|state| state.label(japanese).to_lowercase()).collect();
-    let nothing = if japanese { "なし" } else { "nothing" };
-    let example: Vec<String> = missing.iter().map(|state| format!("{}: {nothing}", state.label(japanese))).collect();
-    let fix = format!("say what is {}, also where it is nothing: \"{}\"", text::listed(&names), example.join(" · "));
-    findings.push(Finding::warning(Rule::StatesDistinguished, FIELD, fix).lacking());
+    asked.filter(|state| !is_told(view, *state)).collect()
+}
+
+/// How to say that none of these states was reached.
+fn nothing(view: &View<'_>, states: &[State]) -> String {
+    let nothing = if is_japanese(view) { "なし" } else { "nothing" };
+    let each: Vec<String> =
+        states.iter().map(|state| format!("{}: {nothing}", state.label(is_japanese(view)))).collect();
+    each.join(" · ")
+}
+
+fn is_japanese(view: &View<'_>) -> bool {
+    view.tongue == Tongue::Japanese
 }
 
 /// True if a state is spoken of, in words or in a shape that only it has.
@@ -64,57 +80,13 @@ fn says(line: &Line<'_>, state: State) -> bool {
     !matches!(line.kind, Kind::Code | Kind::Fence | Kind::Meta) && state.words().are_in(&line.text.to_lowercase())
 }
 
-/// What a line claims, if it claims that something runs or was seen to work, and what stands behind the label.
-fn claim(line: &Line<'_>) -> Option<String> {
-    const CLAIMS: [&str; 14] = [
-        "verified in production",
-        "deployed",
-        "released",
-        "rolled out",
-        "live in production",
-        "runs in production",
-        "本番確認済み",
-        "本番確認",
-        "本番で確認",
-        "デプロイ済み",
-        "デプロイ済",
-        "デプロイ完了",
-        "リリース済み",
-        "デプロイ",
-    ];
-    let lower = line.text.to_lowercase();
-    let found = CLAIMS.into_iter().find(|claim| vocabulary::has(&lower, claim))?;
-    let behind = lower.split_once(found).map_or("", |(_, behind)| behind);
-    let before = lower.split_once(found).map_or("", |(before, _)| before);
-    let said = behind.trim_start_matches([':', '：', ' ', '*']).trim_end_matches(['.', '。', ' ']);
-    let is_denied = vocabulary::is_nothing(said)
-        || said.starts_with("no ")
-        || vocabulary::DENIALS.are_in(behind)
-        || vocabulary::has_any(before, &["not", "nothing", "never", "un", "未"]);
-    (!is_denied).then(|| format!("{before} {behind}"))
-}
-
-fn by_a_test_alone(view: &View<'_>, findings: &mut Vec<Finding>) {
-    let proven = |line: &&Line<'_>| {
-        // A heading and the head of a table name the states side by side.
-        let is_list = line.kind != Kind::Text || vocabulary::has(&line.text.to_lowercase(), "prepared");
-        let claim = if is_list { None } else { claim(line) };
-        claim.is_some_and(|rest| {
-            let commands = command::all_of_line(line);
-            let is_test = vocabulary::has_any(&rest, &["test", "テスト", "spec"])
-                || commands.iter().any(|one| command::is_test(one));
-            let has_reason = vocabulary::has_any(&rest, &["because", "since all", "as all", "ので", "ため"]);
-            let runs_somewhere = vocabulary::PLACES.are_in(&rest) || reference::names_change(line);
-            is_test && (has_reason || (!runs_somewhere && git::hashes(line).is_empty()))
-        })
-    };
-    if let Some(line) = view.completed.prose().find(proven) {
-        let fix = format!(
-            "line {}: a test deploys and verifies nothing: say where it runs and since which commit, or \"Deployed: nothing\"",
-            line.number
-        );
-        findings.push(Finding::warning(Rule::StatesDistinguished, FIELD, fix).contradicting());
-    }
+fn by_a_test_alone(view: &View<'_>, line: usize, untold: &[State], findings: &mut Vec<Finding>) {
+    let states = if untold.is_empty() { &[State::Deployed] } else { untold };
+    let fix = format!(
+        "line {line}: a test deploys and verifies nothing: say where it runs and since which commit, or \"{}\"",
+        nothing(view, states)
+    );
+    findings.push(Finding::warning(Rule::StatesDistinguished, FIELD, fix).contradicting());
 }
 
 /// `Deployed: nothing`, and a summary that says it is deployed.
@@ -137,7 +109,7 @@ fn claimed_and_denied(view: &View<'_>, findings: &mut Vec<Finding>) {
         codes: Vec::new(),
         language: None,
     };
-    if view.completed.prose().any(|line| denies(&line)) && claim(&summary).is_some() {
+    if view.completed.prose().any(|line| denies(&line)) && inference::claim(&summary).is_some() {
         let fix =
             "the summary says that it is deployed, handoff_completed that nothing is: correct the one that is wrong";
         findings.push(Finding::warning(Rule::StatesDistinguished, FIELD, fix).contradicting().or_in("summary"));

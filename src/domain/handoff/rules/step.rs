@@ -16,7 +16,7 @@ use crate::domain::text;
 /// All of that is a shape; that nothing of it stands anywhere in the text is an error in every language.
 pub(super) fn judge(view: &View<'_>, findings: &mut Vec<Finding>) {
     let mut lines = view.next.content().filter(|line| !line.text.starts_with(PREVIOUS_SESSION));
-    let Some(first) = lines.find(|line| !is_head(&view.next, line)) else {
+    let Some(first) = lines.find(|line| !is_head(&view.next, line) && !typed::is_note(line)) else {
         findings.push(nothing(view));
         return;
     };

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::domain::handoff::finding::Finding;
+use crate::domain::handoff::sentence;
 use crate::domain::handoff::shape::{command, totals};
 use crate::domain::handoff::subject::View;
 use crate::domain::handoff::vocabulary;
@@ -86,9 +87,7 @@ fn said<'t>(document: &Document<'t>, says_unrun: fn(&str) -> bool) -> Vec<Said<'
         }
         let cut: Vec<&'t str> = if line.kind == Kind::Text { line.text.split("; ").collect() } else { vec![line.text] };
         for text in cut {
-            let codes = line.codes.iter().copied().filter(|code| is_part(code, text)).collect();
-            let part = Line { text: text.trim(), codes, ..line.clone() };
-            parts.push((of_part(&part, unrun_above, says_unrun), position));
+            parts.push((of_part(&sentence::part(line, text), unrun_above, says_unrun), position));
         }
     }
     let below = |position: usize| {
@@ -100,12 +99,6 @@ fn said<'t>(document: &Document<'t>, says_unrun: fn(&str) -> bool) -> Vec<Said<'
         Said { has_totals_below: asks && below(position), ..part }
     };
     parts.into_iter().map(with_below).collect()
-}
-
-/// True if a piece of a text stands within another piece of the same text.
-fn is_part(piece: &str, whole: &str) -> bool {
-    let (piece, whole) = (piece.as_bytes().as_ptr_range(), whole.as_bytes().as_ptr_range());
-    whole.start <= piece.start && piece.end <= whole.end
 }
 
 fn of_part<'t>(part: &Line<'t>, unrun_above: bool, says_unrun: fn(&str) -> bool) -> Said<'t> {

@@ -13,6 +13,9 @@ static HASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?-u:\b)[0-9a-f]{7,40}
 /// What stands in front of an id that is no commit.
 const IDS: [&str; 5] = ["handoff: ", "task ", "task_id=", "m-", "session: "];
 
+/// What makes the hash right behind it a commit, be it of letters or of digits alone.
+const NAMED: [&str; 2] = ["head", "commit"];
+
 /// The commits that a line names.
 pub(in crate::domain::handoff) fn hashes<'t>(line: &Line<'t>) -> Vec<&'t str> {
     hashes_in(line.text)
@@ -22,20 +25,31 @@ pub(in crate::domain::handoff) fn hashes<'t>(line: &Line<'t>) -> Vec<&'t str> {
 pub(in crate::domain::handoff) fn hashes_in(text: &str) -> Vec<&str> {
     let stands_alone = |found: &regex::Match<'_>| {
         let (before, after) = (&text[..found.start()], &text[found.end()..]);
+        let is_named = is_named(text, found.start());
         // Part of a UUID, a path, an option or an address.
-        let is_part = before.ends_with(['-', '_', '=', '#', '%']) || after.starts_with(['-', '_', '/', '=', '%']);
+        let is_part = before.ends_with(['-', '_', '#', '%'])
+            || (before.ends_with('=') && !is_named)
+            || after.starts_with(['-', '_', '/', '=', '%']);
         let near = just_before(text, found.start()).to_lowercase();
         let is_id = IDS.iter().any(|id| near.ends_with(id));
-        !is_part && !is_id
+        !is_part && !is_id && (is_named || looks_like_commit(found.as_str()))
     };
-    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
-        return Vec::new();
-    }
-    HASH.find_iter(text)
-        .filter(stands_alone)
-        .map(|found| found.as_str())
-        .filter(|hash| looks_like_commit(hash))
-        .collect()
+    HASH.find_iter(text).filter(stands_alone).map(|found| found.as_str()).collect()
+}
+
+/// True if a place stands right behind a word for a commit.
+fn is_named(text: &str, place: usize) -> bool {
+    let before = label_before(text, place);
+    NAMED.iter().any(|word| {
+        let rest = before.strip_suffix(word);
+        rest.is_some_and(|rest| rest.chars().next_back().is_none_or(|letter| !letter.is_alphanumeric()))
+    })
+}
+
+/// What stands in front of a place, in lower case and without marks between a label and its value.
+pub(in crate::domain::handoff) fn label_before(text: &str, place: usize) -> String {
+    let before = just_before(text, place).to_lowercase();
+    before.trim_end_matches([' ', '`', ':', '=', '：', '*']).to_owned()
 }
 
 /// The few characters in front of a place: as many as a word for it takes.

@@ -55,13 +55,16 @@ fn codes<'t>(line: &Line<'t>) -> impl Iterator<Item = Step<'t>> {
     line.codes.iter().map(|code| if is_code_typed(code) { Step::Command(code) } else { Step::Words })
 }
 
+/// True for a note in a block of code.
+pub(in crate::domain::handoff) fn is_note(line: &Line<'_>) -> bool {
+    let is_rem = || line.text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("rem "));
+    line.kind == Kind::Code && (line.text.starts_with('#') || line.text.starts_with("::") || is_rem())
+}
+
 fn of_block<'t>(line: &Line<'t>) -> Step<'t> {
     let language = line.language.map(str::to_ascii_lowercase);
-    let is_note = line.text.starts_with('#')
-        || line.text.starts_with("::")
-        || line.text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("rem "));
     let is_shell = language.is_some_and(|language| SHELLS.contains(&language.as_str()));
-    if !is_note && (is_shell || is_code_typed(line.text)) { Step::Command(line.text) } else { Step::Words }
+    if !is_note(line) && (is_shell || is_code_typed(line.text)) { Step::Command(line.text) } else { Step::Words }
 }
 
 /// True for code that is typed: a program, known or not, with what only programs have behind them.
@@ -71,7 +74,7 @@ fn is_code_typed(code: &str) -> bool {
     let next = behind.split_whitespace().next().unwrap_or_default();
     let is_target = TARGETS.contains(&program) && !next.is_empty() && !NO_TARGETS.contains(&next);
     command::is_command(code)
-        || is_prompt(code).is_some()
+        || behind_prompt(code).is_some()
         || is_cmdlet(program)
         || ALONE.contains(&code)
         || is_target
@@ -95,9 +98,9 @@ fn bare(text: &str) -> Step<'_> {
 
 /// What a text is that starts with a program, if it does.
 fn typed(text: &str) -> Step<'_> {
-    let command = Step::Command(text);
-    if let Some(behind) = is_prompt(text) {
-        return if behind.is_empty() { Step::Words } else { command };
+    let found = Step::Command(text);
+    if let Some(behind) = behind_prompt(text) {
+        return if behind.is_empty() { Step::Words } else { found };
     }
     let mut rest = text;
     while let Some((word, behind)) = rest.split_once(' ')
@@ -106,40 +109,43 @@ fn typed(text: &str) -> Step<'_> {
         rest = behind.trim_start();
     }
     let (program, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let is_compound = match program {
-        "if" => rest.contains("; then"),
-        "for" | "while" | "until" => rest.contains("; do"),
-        "[" | "[[" => rest.contains("&&") || rest.contains("||"),
-        _ => false,
-    };
-    if is_compound {
-        return command;
+    if is_compound(program, rest) {
+        return found;
     }
     let words = arguments(behind);
     let is_said = words.iter().any(|word| SPEECH.contains(word));
     let is_strong = words.iter().any(|word| is_option(word) || is_path(word));
     let program = program.trim_end_matches(['.', ',', ';']);
     if is_cmdlet(program) || is_tool(program) {
-        return if is_said && !is_strong { Step::Unclear } else { command };
+        return if is_said && !is_strong { Step::Unclear } else { found };
     }
     let is_flagged = is_program_name(program) && words.iter().any(|word| is_long_option(word));
     let name = program.rsplit('/').next().unwrap_or(program);
     if is_flagged || (command::is_known(name) && !behind.is_empty() && is_strong && command::is_command(rest)) {
-        return command;
+        return found;
     }
     if !is_known(name) || (program.contains('/') && !command::is_command(rest)) {
-        return if command::is_command(rest) { command } else { Step::Words };
+        return if command::is_command(rest) { found } else { Step::Words };
     }
     if words.is_empty() {
         // A word in front of another clause, or by itself.
         let is_alone = ALONE.contains(&name) || command::alone(name);
-        return if is_alone { command } else { Step::Words };
+        return if is_alone { found } else { Step::Words };
     }
-    let takes = takes(name, &words);
-    match (takes, is_said) {
-        (true, false) => command,
+    match (takes(name, &words), is_said) {
+        (true, false) => found,
         (false, true) if !command::is_command(rest) => Step::Words,
         _ => Step::Unclear,
+    }
+}
+
+/// True for what only shells have: `if …; then`, `for …; do`, `[ … ] && …`.
+fn is_compound(program: &str, text: &str) -> bool {
+    match program {
+        "if" => text.contains("; then"),
+        "for" | "while" | "until" => text.contains("; do"),
+        "[" | "[[" => text.contains("&&") || text.contains("||"),
+        _ => false,
     }
 }
 
@@ -176,7 +182,7 @@ fn arguments(behind: &str) -> Vec<&str> {
 }
 
 /// What stands behind a prompt, if there is one.
-fn is_prompt(text: &str) -> Option<&str> {
+fn behind_prompt(text: &str) -> Option<&str> {
     let behind = ["$ ", "% ", "PS> ", "> "].iter().find_map(|prompt| text.strip_prefix(prompt));
     let folder = || text.strip_prefix("PS ").and_then(|rest| rest.split_once("> ")).map(|(_, behind)| behind);
     let drive =

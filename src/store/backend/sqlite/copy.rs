@@ -13,7 +13,7 @@ use crate::error::{Code, Refusal, Result};
 use crate::store::backend::Work;
 use crate::store::backend::failure::{failed, is_damage, unavailable};
 use crate::store::backend::sqlite::writer::Held;
-use crate::store::{file, migration};
+use crate::store::{file, migration, project};
 
 /// How many pages a copy takes in one step, between which others write.
 const PAGES: i32 = 1_000;
@@ -26,15 +26,24 @@ impl Store {
 
     /// Puts the backup `from` in the place of everything in this database, also while others use it: they find it at
     /// their next call. `prepare` may refuse the backup or change it first. Answers what `prepare` did, and where the
-    /// content is that was there until now.
-    pub(in crate::store::backend) fn restore<T>(&self, from: &Path, prepare: impl Work<T>) -> Result<(T, PathBuf)> {
+    /// content is that was there until now, if there was any.
+    pub(in crate::store::backend) fn restore<T>(
+        &self,
+        from: &Path,
+        prepare: impl Work<T>,
+    ) -> Result<(T, Option<PathBuf>)> {
         let draft = aside(self.path(), "restoring");
         let restored = self.restore_by_way_of(&draft, from, prepare);
         let _ = std::fs::remove_file(&draft);
         restored
     }
 
-    fn restore_by_way_of<T>(&self, draft: &Path, from: &Path, mut prepare: impl Work<T>) -> Result<(T, PathBuf)> {
+    fn restore_by_way_of<T>(
+        &self,
+        draft: &Path,
+        from: &Path,
+        mut prepare: impl Work<T>,
+    ) -> Result<(T, Option<PathBuf>)> {
         let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY);
         copy(&source.map_err(|error| unusable(from, &failed(&error)))?, draft)
             .map_err(|refusal| unusable(from, &refusal))?;
@@ -58,10 +67,14 @@ impl Store {
         let lock = file::lock_file(self.path())?;
         let held = Held::take_within(&lock, OPENING)?;
         self.inner.opened.check_content()?;
-        let mut target = connect(self.path(), false)?;
-        let before = aside(self.path(), "before-restore");
-        copy(&target, &before)?;
-        replace(&backup.connection, &mut target)?;
+        let mut target = Transaction::new(connect(self.path(), false)?);
+        // A database that was never set up holds nothing of anybody's.
+        let is_set_up = poll_once(|transaction| Box::pin(project::instance_id(transaction)), &mut target)?.is_some();
+        let before = is_set_up.then(|| aside(self.path(), "before-restore"));
+        if let Some(before) = &before {
+            copy(&target.connection, before)?;
+        }
+        replace(&backup.connection, &mut target.connection)?;
         self.inner.opened.check_after_commit()?;
         drop(held);
         Ok((prepared, before))
