@@ -74,6 +74,8 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const IN_PROJECT: bool = true;
     /// True if clients that load tools late should load this one at once.
     const ALWAYS_LOAD: bool = false;
+    /// What has others wait who write at the same time, where this cannot be done beside them.
+    const ALONE: Option<&'static str> = None;
     /// The argument that may be a secret: one that is to be removed has to be named.
     const MAY_HOLD_SECRET: Option<&'static str> = None;
     /// What is wrong between arguments that are each right, told together with what is wrong in them.
@@ -119,6 +121,8 @@ pub struct Entry {
     pub in_project: bool,
     /// True if clients that load tools late should load this one at once.
     pub always_load: bool,
+    /// What has others wait who write at the same time.
+    pub alone: Option<&'static str>,
     /// The argument that may be a secret.
     pub may_hold_secret: Option<&'static str>,
     /// The full schema: the source of flags, help, reference and checks.
@@ -139,6 +143,7 @@ impl Entry {
             audience: T::AUDIENCE,
             in_project: T::IN_PROJECT,
             always_load: T::ALWAYS_LOAD,
+            alone: T::ALONE,
             may_hold_secret: T::MAY_HOLD_SECRET,
             schema: schema::full::<T>(),
             problems: T::problems,
@@ -374,6 +379,7 @@ pub async fn call(
     });
     let outcome = match (writes, has_key) {
         (false, _) => service.store.read(deadline, work).await,
+        (true, _) if let Some(lock) = entry.alone => service.store.write_alone(deadline, lock, work).await,
         (true, false) => service.store.write(deadline, work).await,
         (true, true) => write_until_known(&service.store, deadline, work).await,
     };

@@ -376,6 +376,10 @@ impl<'l> Lines<'l> {
 
     fn notes(&mut self) {
         self.note_repository();
+        // Without a receipt there is nothing that the rest could be compared with.
+        if self.claims.is_absent {
+            return;
+        }
         self.note_branch();
         self.note_head();
         if let Some(changes) = &self.facts.changes {

@@ -155,7 +155,7 @@ pub struct ProjectSet {
     /// After how many hours without a write a task in progress is stale.
     #[schemars(range(min = 1, max = 8760))]
     stale_hours: Option<i64>,
-    /// What to do with what a rule finds, as `NAME=SETTING`: off, warn or refuse; several are taken.
+    /// What to do with what a rule finds, as `NAME=SETTING`: off, warn or refuse; several with commas between them, or with the flag once for each.
     #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
     rule: Option<Vec<String>>,
     /// The canonical URI of the whole instance.
@@ -189,6 +189,10 @@ impl Operation for ProjectSet {
         let mut answer = shown(&found);
         if self.rule.is_some() {
             answer["rules"] = by_name(found.rules.changed());
+        }
+        if found.rules.of(Rule::Secrets) != Setting::Refuse {
+            let note = "Texts with secrets in them are saved in this project: the rule secrets is not at refuse.";
+            answer["note"] = json!(note);
         }
         if let Some(resource) = self.resource {
             check_resource(&resource)?;

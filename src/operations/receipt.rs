@@ -32,7 +32,7 @@ pub struct ReceiptShow {
     /// The version that the receipt came with; the last receipt if left out.
     #[schemars(range(min = 1))]
     receipt_version: Option<i64>,
-    /// What git said of a repository.
+    /// What git said of a repository: the object `facts` of that answer, not the whole answer.
     facts: Option<Facts>,
 }
 
@@ -89,7 +89,7 @@ pub struct ReceiptRecord {
     #[expect(dead_code, reason = "kept by call")]
     #[schemars(length(max = 200), extend("x-check" = "key"))]
     idempotency_key: Option<String>,
-    /// What git said of a repository, as `heyaira receipt verify --json` tells it.
+    /// What git said of a repository: the object `facts` of what `heyaira receipt verify --json` tells, not the whole answer.
     facts: Facts,
 }
 

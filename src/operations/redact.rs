@@ -30,6 +30,7 @@ impl Operation for Redact {
     const EFFECT: Effect = Effect::Administers;
     const AUDIENCE: Audience = Audience::People;
     const IN_PROJECT: bool = false;
+    const ALONE: Option<&'static str> = Some(redaction::LOCK);
     const MAY_HOLD_SECRET: Option<&'static str> = Some("passage");
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {

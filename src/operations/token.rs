@@ -77,8 +77,10 @@ impl Operation for TokenCreate {
 
     fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
         let problem = match (given.contains_key("project"), given.get("all_projects") == Some(&json!(true))) {
-            (true, true) => "project and all_projects are both given: a token opens one project or all",
-            (false, false) => "project or all_projects is missing: a token opens one project or all, without a default",
+            (true, true) => "--project and --all-projects are both given: a token opens one project or all",
+            (false, false) => {
+                "--project NAME or --all-projects is missing: a token opens one project or all, without a default"
+            }
             _ => return Vec::new(),
         };
         vec![problem.to_owned()]

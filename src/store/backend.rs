@@ -315,6 +315,19 @@ impl Store {
         }
     }
 
+    /// The same while nobody else writes, where several do at once: then `lock` has the others wait.
+    pub async fn write_alone<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        lock: &'static str,
+        work: impl Work<T>,
+    ) -> Result<T> {
+        match &self.backend {
+            Backend::Sqlite(store) => store.write(deadline, work).await,
+            Backend::Postgres(store) => store.write_alone(deadline, lock, work).await,
+        }
+    }
+
     /// What durability and speed hang on: the database's version and settings, each looked at.
     pub fn findings(&self) -> Result<Vec<Finding>> {
         match &self.backend {

@@ -20,6 +20,11 @@ use crate::store::{memory, search, task};
 /// What a version is called that says so.
 const ACT: &str = "redact";
 
+/// What has all writers of texts wait. Beside them a redaction would be undone and begun again without an end; what a
+/// write changes first comes first, so that seldom two wait for each other.
+pub const LOCK: &str = "lock table task, task_version, receipt, task_session, memory, message, idempotency, verification, \
+    project, token in share row exclusive mode";
+
 /// Where texts are kept in one table.
 #[derive(Debug)]
 pub struct Place {

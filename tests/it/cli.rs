@@ -1,5 +1,6 @@
 //! The command line: the same answers as the tools, exit codes, quoting, files, profiles, times.
 
+use heyaira::error::Code;
 use serde_json::json;
 
 use crate::program::{Place, write_file};
@@ -332,4 +333,60 @@ fn a_profile_whose_resource_is_an_address_says_how_to_connect_over_http() {
     let told = place.bare(&["profile", "ledger", "--json"]).json();
     assert_eq!(told["url"], "https://tasks.example.org/mcp/ledger", "{told}");
     assert_eq!(told["connect_http"]["Claude Code"], line, "{told}");
+}
+
+#[test]
+fn the_help_lists_every_exit_code_with_what_ends_so() {
+    let place = Place::new();
+    let help = place.bare(&["--help"]);
+    assert_eq!(help.code, 0, "{help:?}");
+    for code in Code::ALL {
+        let row = help.out.lines().find(|line| line.starts_with(&format!("  {:>2}  ", code.exit())));
+        let words = row.map(|row| row.split([' ', ',']).collect::<Vec<_>>()).unwrap_or_default();
+        assert!(words.contains(&code.as_str()), "{} is not listed: {}", code.as_str(), help.out);
+    }
+    for line in ["   0  done", "   9  receipt verify", "  10  receipt verify", "  11  handoff check: thin"] {
+        assert!(help.out.contains(line), "{line} in {}", help.out);
+    }
+}
+
+#[test]
+fn a_person_is_told_how_to_check_and_to_take_over_a_handoff_that_waits() {
+    let place = Place::new();
+    let task = place.task("waits");
+    let next = "go on\nPrevious session: label:morning";
+    let words = ["--expected-version", "1", "--handoff-next", next, "--receipt-session-ref", "label:morning"];
+    place.ask(&[&["task", "update", &task], &words[..]].concat());
+    let resume = place.cli(&["resume", "handoff:", &task[..8], "v2"]);
+    let short = &task[..8];
+    for line in [
+        format!("grade: thin (why: heyaira handoff check {short})"),
+        format!("to_take_over: heyaira task takeover {short} --expected-version 2 --session-ref label:NAME"),
+    ] {
+        assert!(resume.out.lines().any(|one| one == line), "{line} in {}", resume.out);
+    }
+    let as_json = place.ask(&["resume", "handoff:", &task[..8], "v2"]);
+    assert_eq!(
+        (&as_json["grade"], as_json.get("to_take_over")),
+        (&json!("thin"), None),
+        "programs get the tool's answer"
+    );
+    place.ask(&["task", "takeover", &task, "--expected-version", "2", "--session-ref", "label:other"]);
+    let taken = place.cli(&["resume", "handoff:", &task[..8], "v2"]);
+    assert!(!taken.out.contains("to_take_over") && !taken.out.contains("why:"), "{}", taken.out);
+}
+
+#[test]
+fn a_project_that_lets_secrets_in_says_so_and_an_empty_list_has_no_label() {
+    let place = Place::new();
+    let set = |setting: &str| place.bare(&["project", "set", "ledger", "--rule", setting]);
+    let open = set("secrets=warn,no-transcript=off");
+    assert!(
+        open.out.contains("  secrets: warn\n  no-transcript: off\n")
+            || open.out.contains("  no-transcript: off\n  secrets: warn\n"),
+        "{open:?}"
+    );
+    assert!(open.out.contains("note: Texts with secrets in them are saved in this project"), "{open:?}");
+    let back = place.bare(&["project", "set", "ledger", "--rule", "secrets=refuse", "--rule", "no-transcript=warn"]);
+    assert!(back.code == 0 && !back.out.contains("rules:") && !back.out.contains("note:"), "{back:?}");
 }

@@ -74,7 +74,12 @@ fn generated_docs_of_the_tools_are_current() {
 #[test]
 fn generated_docs_of_the_command_line_are_current() {
     let mut text = String::from("# Command line\n\nGenerated from the commands by `just docs`.\n");
-    let mut root = heyaira::surface::cli::commands::all().term_width(100);
+    text.push_str("\n## Exit codes\n\n| code | |\n| --- | --- |\n");
+    for (exit, meaning) in heyaira::surface::cli::exits::all() {
+        let _ = writeln!(text, "| {exit} | {meaning} |");
+    }
+    // The help has the same list below.
+    let mut root = heyaira::surface::cli::commands::all().term_width(100).after_help("");
     root.build();
     describe(&mut root, "heyaira", &mut text);
     check("cli.md", &text);
@@ -116,8 +121,9 @@ fn generated_docs_of_the_rules_are_current() {
          deployment, or that it works\n  for its users, by a test alone, or a deployment in the summary where handoff_completed says nothing is deployed; two sessions.\n\n\
          The grade is judged with each write that touches the handoff and kept: lists and the packet show it while the handoff \
          waits and is\nnot ready. `handoff_check` judges anew, so that a memory that was superseded since is found.\n\n\
-         ## Settings\n\nA project turns each rule to `off`, `warn` or `refuse`: `heyaira project set NAME --rule RULE=SETTING`. What is \
-         refused is told\nwhole, and nothing is written. A takeover is never refused for what the session before wrote.\n\n\
+         ## Settings\n\nA project turns each rule to `off`, `warn` or `refuse`: `heyaira project set NAME --rule RULE=SETTING`. Several go\n\
+         with commas between them, or with `--rule` once for each. What is refused is told whole, and nothing is written. A \
+         takeover\nis never refused for what the session before wrote.\n\n\
          | rule | asks | default |\n| --- | --- | --- |\n",
     );
     for rule in Rule::ALL {
@@ -137,6 +143,9 @@ fn generated_docs_of_the_rules_are_current() {
          and needs no\ndatabase. Sections of a document go by their headings: what comes next (`Next`, `次にやること` and the like), what \
          blocks, and all\nelse is what is done. It has no receipt, so branch, commit and tests are looked for in its text. Exit code 0: \
          ready; 11: thin;\n12: misleading.\n",
+    );
+    text.push_str(
+        "\nA file stands alone. `heyaira handoff check TASK --draft @FILE` lays a draft over a saved task, and saves nothing.\n",
     );
     check("handoff-rules.md", &text);
 }

@@ -79,13 +79,20 @@ fn neither_and_both_of_project_and_all_are_told_with_every_other_problem() {
     let house = House::new();
     let owner = house.owner();
     let neither = json!({"name": " ci", "role": "root", "expires": "soon"});
-    let parts = ["4 problems", "name", "role", "expires", "project or all_projects is missing", "Nothing was written."];
+    let parts = [
+        "4 problems",
+        "name",
+        "role",
+        "expires",
+        "--project NAME or --all-projects is missing",
+        "Nothing was written.",
+    ];
     owner.refused("token_create", neither, Code::InvalidArgument, &parts);
     let both = json!({"project": "ledger", "all_projects": true});
-    let parts = ["2 problems", "name is missing", "project and all_projects are both given"];
+    let parts = ["2 problems", "name is missing", "--project and --all-projects are both given"];
     owner.refused("token_create", both, Code::InvalidArgument, &parts);
     let not_all = json!({"name": "ci", "all_projects": false});
-    owner.refused("token_create", not_all, Code::InvalidArgument, &["project or all_projects is missing"]);
+    owner.refused("token_create", not_all, Code::InvalidArgument, &["--project NAME or --all-projects is missing"]);
     let not_all = json!({"name": "ci", "project": "ledger", "all_projects": false});
     owner.ok("token_create", not_all);
     let unknown = json!({"name": "other", "project": "nowhere"});
@@ -377,7 +384,7 @@ fn the_command_line_takes_no_project_but_the_one_that_is_named() {
     let none = place.command().env("HEYAIRA_PROJECT", "ledger").args(["token", "create", "agent"]).output();
     let none = Answer::from(none.expect("the program runs"));
     assert_eq!(none.code, 2, "{none:?}");
-    assert!(none.err.contains("project or all_projects is missing"), "{none:?}");
+    assert!(none.err.contains("--project NAME or --all-projects is missing"), "{none:?}");
     let both = place.bare(&["token", "create", "agent", "--project", "ledger", "--all-projects"]);
     assert_eq!(both.code, 2, "{both:?}");
     let made = place.bare(&["token", "create", "agent", "--all-projects", "--role", "admin", "--json"]);

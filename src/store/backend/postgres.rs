@@ -4,6 +4,7 @@
 //! A call is a task of its own, so that one whose caller is gone goes on to its end. It runs on the caller's runtime where
 //! that has several threads, else on the store's own, which also looks after what outlives calls.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -59,6 +60,8 @@ const TELLING: Duration = Duration::from_secs(1);
 enum Purpose {
     Read,
     Write,
+    /// The same behind a lock that others wait for: it is taken before the state is chosen that this transaction sees.
+    WriteAlone(&'static str),
     /// Setting up: it waits for its turn, and must then see what those before it did.
     SetUp,
 }
@@ -66,11 +69,12 @@ enum Purpose {
 impl Purpose {
     /// What begins a transaction. One that writes does not say so: where a server, a database or a user is set read-only,
     /// that is meant.
-    const fn begin(self) -> &'static str {
+    fn begin(self) -> Cow<'static, str> {
         match self {
-            Self::Read => "begin isolation level repeatable read, read only",
-            Self::Write => "begin isolation level repeatable read",
-            Self::SetUp => "begin isolation level read committed",
+            Self::Read => "begin isolation level repeatable read, read only".into(),
+            Self::Write => "begin isolation level repeatable read".into(),
+            Self::WriteAlone(lock) => format!("begin isolation level repeatable read; {lock}").into(),
+            Self::SetUp => "begin isolation level read committed".into(),
         }
     }
 }
@@ -182,11 +186,30 @@ impl Store {
         told.await.unwrap_or_else(|_| Err(broken_off()))
     }
 
-    pub(super) async fn write<T: Send + 'static>(&self, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
+    pub(super) async fn write<T: Send + 'static>(&self, deadline: Instant, work: impl Work<T>) -> Result<T> {
+        self.write_as(Purpose::Write, deadline, work).await
+    }
+
+    /// The same while others wait for `lock`.
+    pub(super) async fn write_alone<T: Send + 'static>(
+        &self,
+        deadline: Instant,
+        lock: &'static str,
+        work: impl Work<T>,
+    ) -> Result<T> {
+        self.write_as(Purpose::WriteAlone(lock), deadline, work).await
+    }
+
+    async fn write_as<T: Send + 'static>(
+        &self,
+        purpose: Purpose,
+        deadline: Instant,
+        mut work: impl Work<T>,
+    ) -> Result<T> {
         let (tell, told) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
         self.inner.spawn_near(async move {
-            let answer = inner.write(deadline, &mut work).await;
+            let answer = inner.write(purpose, deadline, &mut work).await;
             // A caller that is gone lost its answer, not its write.
             let _ = tell.send(answer);
         })?;
@@ -355,11 +378,16 @@ impl Inner {
         }
     }
 
-    async fn write<T: Send>(self: &Arc<Self>, deadline: Instant, work: &mut impl Work<T>) -> Result<T> {
+    async fn write<T: Send>(
+        self: &Arc<Self>,
+        purpose: Purpose,
+        deadline: Instant,
+        work: &mut impl Work<T>,
+    ) -> Result<T> {
         let (mut attempt, mut again) = (0, true);
         loop {
             attempt += 1;
-            let failure = match self.attempt(Purpose::Write, deadline, work).await {
+            let failure = match self.attempt(purpose, deadline, work).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };

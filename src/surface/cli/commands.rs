@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, connections, doctor, flags, handoff, maintain, mcp, receipt, redact, serve, setup, start, transfer,
+    Session, connections, doctor, exits, flags, handoff, maintain, mcp, receipt, redact, serve, setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
@@ -43,7 +43,8 @@ pub fn all() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .about("Hand a long agent session over to a fresh one: versioned tasks, handoffs, memories, a small resume packet.")
         .subcommand_required(true)
-        .arg_required_else_help(true);
+        .arg_required_else_help(true)
+        .after_help(exits::help());
     for command in made_by_hand() {
         root = root.subcommand(with_globals(command));
     }
@@ -63,6 +64,12 @@ pub fn all() -> Command {
 /// What can be checked on the command line beside a task.
 fn with_files(command: Command) -> Command {
     command
+        .about("What a stranger would miss in a handoff: of a saved task, a Markdown file, or a draft")
+        .long_about(
+            "What a stranger would miss in a handoff, and its grade. A task is checked as it is saved; with --draft @FILE \
+             the draft's fields are laid over it first, and nothing is saved. A file stands alone: a Markdown document, or a \
+             draft as JSON with the fields of task update.",
+        )
         .mut_arg("task_id", |argument| {
             let help =
                 "A task by its id or the beginning of it; or a Markdown file or draft as JSON, - for standard input";
@@ -144,14 +151,17 @@ fn made_by_hand() -> Vec<Command> {
             .about("Create the database")
             .arg(text("resource").long("resource").value_name("URL").help("The canonical URI of the service")),
         Command::new("profile")
-            .about("Print a project's connection profile, or start a new generation of it")
+            .about("Print a project's connection profile and the lines that connect a client, or start a new generation of it")
             .args_conflicts_with_subcommands(true)
             .arg(text("project").help("Which project"))
             .arg(
                 Arg::new("write")
                     .long("write")
                     .action(ArgAction::SetTrue)
-                    .help("Write it as heyaira.toml into the current folder"),
+                    .help(
+                        "Write it as heyaira.toml into the current folder; the profile of another project or instance there \
+                         is not replaced: move it away first",
+                    ),
             ),
         Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client").args(mcp::flags()),
         Command::new("serve")

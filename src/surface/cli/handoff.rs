@@ -17,9 +17,9 @@ use crate::operations::handoff::check_loose;
 use crate::surface::cli::{Session, answer, flags};
 
 /// The exit code of a handoff in which something is missing: no refusal has it.
-const THIN: u8 = 11;
+pub const THIN: u8 = 11;
 /// The exit code of a handoff that contradicts itself, or that git contradicts: no refusal has it.
-const MISLEADING: u8 = 12;
+pub const MISLEADING: u8 = 12;
 
 /// What the command takes beside what the tool takes.
 pub fn language_flag() -> Arg {

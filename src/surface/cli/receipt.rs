@@ -20,9 +20,9 @@ use crate::surface::cli::{Session, answer, now};
 /// How long git may take, in seconds, if nobody says otherwise.
 const SECONDS: u64 = 60;
 /// The exit code for a receipt that the repository contradicts: no refusal has it.
-const CONTRADICTED: u8 = 9;
+pub const CONTRADICTED: u8 = 9;
 /// The exit code for a receipt of which the repository does not say whether it holds.
-const UNVERIFIED: u8 = 10;
+pub const UNVERIFIED: u8 = 10;
 
 /// The command.
 pub fn command() -> Command {

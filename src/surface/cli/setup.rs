@@ -195,5 +195,25 @@ pub fn resume(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     if let (Some(repository), Some(fields)) = (repository?, packet.as_object_mut()) {
         fields.insert("repo".to_owned(), repository);
     }
+    if !session.json {
+        add_commands(&mut packet);
+    }
     answer::print(&packet, session.json)
 }
+
+/// For a person: how to learn why a handoff is not ready, and how to take over one that waits.
+fn add_commands(packet: &mut Value) {
+    let task: String = packet["task_id"].as_str().unwrap_or_default().chars().take(SHORT).collect();
+    if let Some(grade) = packet["grade"].as_str() {
+        packet["grade"] = json!(format!("{grade} (why: heyaira handoff check {task})"));
+    }
+    // Whoever is told to do something else first is told only that.
+    if packet["pending"].is_string() && packet["next"].is_null() {
+        let version = &packet["version"];
+        packet["to_take_over"] =
+            json!(format!("heyaira task takeover {task} --expected-version {version} --session-ref label:NAME"));
+    }
+}
+
+/// How many characters of an id a person is shown.
+const SHORT: usize = 8;

@@ -43,6 +43,10 @@ fn line(row: &Map<String, Value>, text: &mut String) {
         let shown = plain(value);
         match name.as_str() {
             _ if shown.is_empty() => {}
+            _ if let Some(sentences) = sentences(value) => {
+                below.push(format!("{name}:"));
+                below.extend(sentences.iter().map(|one| format!("  - {}", plain(one))));
+            }
             "id" | "line" | "project" | "status" | "kind" | "title" | "name" | "act" => head.push(shown),
             "v" => head.push(format!("v{shown}")),
             "p" => head.push(format!("p{shown}")),
@@ -80,15 +84,29 @@ fn block(fields: &Map<String, Value>, depth: usize, text: &mut String) {
                     line(item, text);
                 }
             }
+            Value::Object(inner) if inner.is_empty() => {}
             Value::Object(inner) => {
                 let _ = writeln!(text, "{indent}{name}:");
                 block(inner, depth + 1, text);
+            }
+            list if let Some(sentences) = sentences(list) => {
+                let _ = writeln!(text, "{indent}{name}:");
+                for one in sentences {
+                    let _ = writeln!(text, "{indent}  - {}", plain(one));
+                }
             }
             other => {
                 let _ = writeln!(text, "{indent}{name}: {}", plain(other));
             }
         }
     }
+}
+
+/// The items of a list of texts with spaces in them, which have a line each: between commas they would run together.
+fn sentences(value: &Value) -> Option<&[Value]> {
+    let items = value.as_array()?;
+    let is_sentence = |item: &Value| item.as_str().is_some_and(|text| text.contains(' '));
+    items.iter().any(is_sentence).then_some(items)
 }
 
 /// A value on one line.

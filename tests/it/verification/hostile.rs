@@ -174,14 +174,8 @@ fn names_are_never_options_and_never_commands() {
     let place = Place::new();
     let repository = Repository::new(place.folder.path(), "one");
     let commit = repository.git(&["rev-parse", "HEAD"]);
-    let hostile = [
-        "--upload-pack=x",
-        "-",
-        "-d",
-        "$(touch${IFS}pwned)",
-        "a;touch pwned;b".split(' ').next().expect("a part"),
-        "it's",
-    ];
+    let hostile =
+        ["--upload-pack=x", "-d", "$(touch${IFS}pwned)", "a;touch pwned;b".split(' ').next().expect("a part"), "it's"];
     for name in hostile {
         repository.git(&["update-ref", &format!("refs/heads/{name}"), &commit]);
         let answer = verify(&place, &task(&place, &receipt(name, &repository.base, &commit)), &repository.folder, &[]);

@@ -172,7 +172,7 @@ fn long_lines_are_cut_and_can_be_read_on() {
 fn the_program_records_who_looked() {
     let place = Place::new();
     let repository = Repository::new(place.folder.path(), "one");
-    let task = task(&place, &receipt("feat/x", &repository.base, "0123456789"));
+    let task = task(&place, &receipt("feat/x", "9876543210", "0123456789"));
     let answer = verify(&place, &task, &repository.folder, &["--record", "--idempotency-key", "-k"]);
     assert_eq!(answer.code, 9, "{answer:?}");
     let again = verify(&place, &task, &repository.folder, &["--record", "--idempotency-key", "-k"]);
@@ -183,6 +183,13 @@ fn the_program_records_who_looked() {
         (&row["caller"], &row["verdict"], &shown["total"]),
         (&json!("maria"), &json!("contradicted"), &json!(1))
     );
+    let read = place.cli(&["receipt", "show", &task]);
+    let differences = row["differences"].as_array().expect("differences");
+    assert!(differences.len() > 1, "{row}");
+    for one in differences {
+        let line = format!("      - {}", one["line"].as_str().or(one.as_str()).expect("a line"));
+        assert!(read.out.lines().any(|read| read == line), "a line of its own: {line} in {}", read.out);
+    }
     let list = place.cli(&["task", "list"]);
     assert!(list.out.contains("verified: contradicted"), "{list:?}");
     let got = place.cli(&["task", "get", &task]);

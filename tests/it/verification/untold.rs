@@ -130,6 +130,7 @@ fn a_task_without_a_receipt() {
     let answer = verify(&place, &task, &repository.folder, &[]);
     assert_eq!(answer.code, 10, "{answer:?}");
     assert_eq!(lines(&answer.json(), "unverified"), ["there is no receipt: send one with task_update"]);
+    assert_eq!(lines(&answer.json(), "note"), Vec::<String>::new(), "nothing is there to compare with");
     let recorded = verify(&place, &task, &repository.folder, &["--record"]);
     assert_eq!((recorded.code, &recorded.json()["error"]["code"]), (2, &Value::from("not_allowed")));
     let unknown = verify(&place, "00000000", &repository.folder, &[]);

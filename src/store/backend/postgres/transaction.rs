@@ -83,7 +83,7 @@ type Asked<'s> = (&'s str, &'s [Cell]);
 
 impl Transaction {
     /// Nothing is sent yet: the begin goes with the first statement. No statement runs much longer than the deadline.
-    pub(super) fn begin(client: Client, begin: &'static str, deadline: Instant) -> Self {
+    pub(super) fn begin(client: Client, begin: Cow<'static, str>, deadline: Instant) -> Self {
         let left = deadline.saturating_duration_since(Instant::now());
         // 0 would mean that there is no end.
         let milliseconds = left.as_millis().max(1);
@@ -95,14 +95,14 @@ impl Transaction {
         // Most calls have as long as the one before, whose connection need not be told again.
         let is_told = client.patience() == Some(seconds);
         let tell = (!is_told).then(|| Waiting::Words(format!("set statement_timeout = '{seconds}s'").into()));
-        let waiting = tell.into_iter().chain([Waiting::Words(begin.into())]).collect();
+        let waiting = tell.into_iter().chain([Waiting::Words(begin)]).collect();
         let mut transaction = Self::new(client, Stage::New, waiting);
         transaction.patience = (!is_told).then_some(seconds);
         transaction
     }
 
     /// For a read, which may end with its last question.
-    pub(super) fn begin_read(client: Client, begin: &'static str, deadline: Instant, may_end_early: bool) -> Self {
+    pub(super) fn begin_read(client: Client, begin: Cow<'static, str>, deadline: Instant, may_end_early: bool) -> Self {
         let mut transaction = Self::begin(client, begin, deadline);
         if may_end_early {
             transaction.ending = Ending::MayBeEarly;
