@@ -93,6 +93,31 @@ fn japanese_headings_are_read_and_the_language_can_be_named() {
     assert_eq!(answer["findings"].as_array().map(Vec::len), Some(1), "{answer}");
 }
 
+/// Long, with tables, marks and absolute paths, and honest about what was not run.
+#[test]
+fn rw_095_a_long_handoff_of_odd_shapes_has_few_and_short_findings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows: String = (0..400)
+        .map(|row| {
+            format!("| ✅ step {row} | /home/maria/ledger/src/part{row}.rs | `cargo build -p part{row}` | 済み |\n")
+        })
+        .collect();
+    let text = READY
+        .replace("- Tested: `cargo test -p import`: 148 passed, 0 failed\n", "- Full tests were not rerun.\n")
+        .replace(
+            "## Next steps",
+            &format!("| what | where | how | 状態 |\n| --- | --- | --- | --- |\n{rows}\n## Next steps"),
+        );
+    assert!(text.len() > 30_000, "{}", text.len());
+    let answer = check(folder.path(), &["-", "--json"], &text);
+    assert_eq!((answer.code, answer.json()), (0, json!({"file": "-", "grade": "ready", "findings": []})));
+    let claimed = text.replace("Full tests were not rerun.", "All tests pass.");
+    let found = check(folder.path(), &["-", "--json"], &claimed).json();
+    assert_eq!(found["findings"][0]["rule"], "tests-with-numbers", "{found}");
+    assert_eq!(found["findings"].as_array().map(Vec::len), Some(1), "{found}");
+    assert!(found.to_string().len() < 600, "{found}");
+}
+
 #[test]
 fn a_task_is_checked_as_the_tool_does_and_a_name_that_is_both_is_refused() {
     let place = Place::new();

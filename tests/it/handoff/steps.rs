@@ -38,6 +38,8 @@ fn a_bare_command_can_be_taken() {
         "tools/run",
         "loadgen --rate 100",
         "npm start",
+        "php artisan migrate",
+        "node index",
         "pnpm dev",
         "cd frontend && npm test",
         "git switch feat/rounding and run the tests",

@@ -157,8 +157,10 @@ fn takes(name: &str, words: &[&str]) -> bool {
     let is_free = FREE.contains(&name) && words.len() <= 3;
     let has_files = ["bash", "sh", "python", "python3", "node", "ruby", "php", "curl", "wget", "find", "cat", "source"];
     let is_command = is_subcommand(next) && !has_files.contains(&name) && !FREE.contains(&name);
+    // Scripts that frameworks put beside the code, without an ending that tells them.
+    let is_script = matches!((name, next), ("php", "artisan" | "spark" | "yii") | ("node", "index"));
     let is_idle = matches!(name, "make" | "just") && NO_TARGETS.contains(&next);
-    !is_idle && (is_strong || is_target || is_free || is_command)
+    !is_idle && (is_strong || is_script || is_target || is_free || is_command)
 }
 
 /// The words behind a program up to the next command, note or clause, or to where another script begins.
