@@ -19,6 +19,8 @@
 # are ordered as in a dictionary unless a column says otherwise: a column that forgot to is found.
 set -euo pipefail
 shopt -s inherit_errexit
+# runuser is among the programs for root, which not every environment of root looks for.
+PATH=$PATH:/usr/sbin:/sbin
 
 fail() {
   echo "postgres: $*" >&2
