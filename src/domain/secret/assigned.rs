@@ -32,7 +32,7 @@ enum Class {
 }
 
 /// How names end that hold secrets, without separators and in small letters.
-const NAMES: [(&str, Class); 56] = [
+const NAMES: [(&str, Class); 54] = [
     ("password", Class::Password),
     ("rediscliauth", Class::Password),
     ("masterauth", Class::Password),
@@ -83,9 +83,7 @@ const NAMES: [(&str, Class); 56] = [
     ("auth", Class::Token),
     ("pass", Class::Password),
     ("jfrogartapi", Class::Key),
-    ("rediscliauth", Class::Password),
     ("requirepass", Class::Password),
-    ("masterauth", Class::Password),
     ("passwort", Class::Password),
     ("motdepasse", Class::Password),
     ("passcode", Class::Password),
