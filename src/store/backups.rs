@@ -1,5 +1,7 @@
 //! Which backups were made, and where: what was taken out of the database later still stands in them.
 
+use std::path::Path;
+
 use crate::domain::time::Timestamp;
 use crate::error::Result;
 use crate::store::backend::Transaction;
@@ -12,6 +14,14 @@ pub struct Backup {
     pub file: String,
     /// When it was finished.
     pub made: Timestamp,
+}
+
+impl Backup {
+    /// One at that path, which is kept so that it leads there from every folder.
+    pub fn at(path: &Path, made: Timestamp) -> Self {
+        let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+        Self { file, made }
+    }
 }
 
 /// Remembers one; what stood at the same place before is no more.

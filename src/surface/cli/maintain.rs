@@ -162,11 +162,10 @@ fn what_next(undone: &[(Uuid, i64)], is_another: bool) -> String {
 fn known_backups(service: &Service, file: &Path) -> Result<Vec<Backup>> {
     let deadline = std::time::Instant::now() + service.deadline;
     let mut known = wait(service.store.read(deadline, work(|transaction| Box::pin(backups::all(transaction)))))?;
-    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned()).display().to_string();
     let made = file.metadata().and_then(|metadata| metadata.modified()).ok();
     let made = made.and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
     let made = made.and_then(|made| i64::try_from(made.as_micros()).ok()).map_or_else(now, Timestamp);
-    known.push(Backup { file: path, made });
+    known.push(Backup::at(file, made));
     Ok(known)
 }
 

@@ -157,9 +157,7 @@ fn row(path: &Path, made: Option<&str>, copy: &Copy) -> Value {
 
 /// Remembers a backup, so that a later redaction finds it. A database that takes no writes goes without.
 pub fn remember(store: &Store, file: &Path, made_by: String) -> Result<()> {
-    let made = crate::surface::cli::now();
-    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned()).display().to_string();
-    let new = Backup { file, made };
+    let new = Backup::at(file, crate::surface::cli::now());
     let added = work(move |transaction| {
         let (new, made_by) = (new.clone(), made_by.clone());
         Box::pin(async move {
