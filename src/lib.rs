@@ -3,6 +3,7 @@
 //! Data comes in at a [`surface`], becomes one [`operation`], becomes one transaction of the [`store`], and goes back
 //! the same way. The rules of what is lawful are in [`domain`]; what can be refused is in [`error`].
 
+pub mod client;
 pub mod config;
 pub mod domain;
 pub mod error;
