@@ -18,6 +18,7 @@ pub(super) fn client(fields: &Map<String, Value>, named: Client, variable: Varia
     of_shape(fields)
         .or_else(|| of_session(fields, variable))
         .or_else(|| of_transcript(fields))
+        .or_else(|| of_id(fields))
         .or_else(|| of_environment(variable))
         .unwrap_or(named)
 }
@@ -34,7 +35,8 @@ fn of_shape(fields: &Map<String, Value>) -> Option<Client> {
     if has("sessionId") || has("initial_prompt") {
         return Some(Client::Copilot);
     }
-    if has("turn_id") {
+    let is_start = text(fields, &["hook_event_name"]) == Some("SessionStart");
+    if has("turn_id") || (is_start && has("permission_mode")) {
         return Some(Client::Codex);
     }
     (has("prompt_id") || has("seconds_since_last_response") || has("effort")).then_some(Client::ClaudeCode)
@@ -66,12 +68,19 @@ fn of_transcript(fields: &Map<String, Value>) -> Option<Client> {
     (name == format!("{session}.jsonl")).then_some(Client::ClaudeCode)
 }
 
+/// By the form of its ids: those of Codex begin with a time, those of the others are random.
+fn of_id(fields: &Map<String, Value>) -> Option<Client> {
+    let id = uuid::Uuid::parse_str(text(fields, &["session_id"])?).ok()?;
+    (id.get_version_num() == 7).then_some(Client::Codex)
+}
+
 /// By the variables that each gives its hooks. One inside another has the outer one's too: those come last that are
 /// also given to commands of the client's tools.
 fn of_environment(variable: Variable<'_>) -> Option<Client> {
     let marks = [
         ("COPILOT_HOOK_DIR", Client::Copilot),
         ("COPILOT_PLUGIN_ROOT", Client::Copilot),
+        ("CODEX_MANAGED_BY_NPM", Client::Codex),
         ("CODEX_MANAGED_PACKAGE_ROOT", Client::Codex),
         ("PLUGIN_ROOT", Client::Codex),
         ("CLAUDE_PID", Client::ClaudeCode),
