@@ -6,7 +6,7 @@ use heyaira::client::Client;
 use heyaira::client::setup::Scope;
 use heyaira::client::setup::execution::Undoing;
 
-use crate::setup::ground::{Ground, Snapshot};
+use crate::setup::ground::{Ground, Snapshot, put};
 
 /// Clients with the scopes in which they are set up.
 fn all() -> Vec<(Client, Scope)> {
@@ -47,7 +47,7 @@ fn json_texts(list: &str) -> Vec<(&'static str, String)> {
     vec![
         ("comments and trailing commas", commented.clone()),
         ("windows line ends", commented.replace('\n', "\r\n")),
-        ("byte order mark", format!("\u{feff}{{\n\t\"a\": 1\n}}\n")),
+        ("byte order mark", "\u{feff}{\n\t\"a\": 1\n}\n".to_owned()),
         ("one line", format!("{{\"b\":1,\"{list}\":{{\"other\":{{\"command\":\"x\"}}}},\"a\":{{}}}}")),
         ("no line end", "{\n  \"k\": \"v\"\n}".to_owned()),
         ("nothing in it", "{}\n".to_owned()),
@@ -89,7 +89,7 @@ fn each(test: impl Fn(&Ground, &str)) {
             let ground = Ground::new(client, scope);
             let file = ground.servers();
             if let Some(bytes) = contents(&ground).swap_remove(index).1 {
-                ground.put(&file, &bytes);
+                put(&file, &bytes);
             }
             test(&ground, &format!("{} {scope:?}: {name}", client.name()));
         }
@@ -135,7 +135,7 @@ fn what_was_interrupted_is_finished_or_taken_back() {
             let told = format!("{} after step {step}", client.name());
             let ground = Ground::new(client, scope);
             let file = ground.servers();
-            ground.put(&file, b"");
+            put(&file, b"");
             let before = ground.snapshot();
             assert!(ground.set_up_until(step).is_err(), "{told}");
             ground.undo().expect("undone");
@@ -187,10 +187,7 @@ fn a_link_stays_a_link_and_its_file_keeps_its_mode() {
         let file = ground.servers();
         let real = ground.home().join("dotfiles").join("servers");
         let text = if file.extension().is_some_and(|ending| ending == "toml") { "a = 1\n" } else { "{}\n" };
-        ground.put(
-            &real,
-            if file.extension().is_some_and(|ending| ending == "yaml") { b"a: 1\n" } else { text.as_bytes() },
-        );
+        put(&real, if file.extension().is_some_and(|ending| ending == "yaml") { b"a: 1\n" } else { text.as_bytes() });
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).expect("a mode");
         fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
         symlink(&real, &file).expect("a link");
@@ -221,9 +218,9 @@ fn what_cannot_be_edited_safely_is_refused_untouched() {
         let told = client.name();
         let ground = Ground::new(client, scope);
         let file = ground.servers();
-        ground.put(&file, b"{\"a\": \"hunter2\"\n  \"b: }");
+        put(&file, b"{\"a\": \"hunter2\"\n  \"b: }");
         refused(&ground, told, "line");
-        ground.put(&file, b"a = \"\xff\xfe\"");
+        put(&file, b"a = \"\xff\xfe\"");
         refused(&ground, told, "UTF-8");
         fs::remove_file(&file).expect("removed");
         fs::create_dir(&file).expect("a folder in its place");
@@ -238,7 +235,7 @@ fn read_only_files_and_links_to_nothing_are_refused_with_the_mend() {
     for (client, scope) in all() {
         let ground = Ground::new(client, scope);
         let file = ground.servers();
-        ground.put(&file, b"");
+        put(&file, b"");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).expect("a mode");
         refused(&ground, client.name(), "chmod u+w");
         fs::remove_file(&file).expect("removed");
@@ -251,18 +248,18 @@ fn read_only_files_and_links_to_nothing_are_refused_with_the_mend() {
 fn an_entry_of_another_origin_is_replaced_only_by_force() {
     let ground = Ground::new(Client::ClaudeCode, Scope::User);
     let file = ground.servers();
-    ground.put(&file, b"{\"mcpServers\": {\"heyaira\": {\"type\": \"http\", \"url\": \"http://localhost:1/mcp\"}}}");
+    put(&file, b"{\"mcpServers\": {\"heyaira\": {\"type\": \"http\", \"url\": \"http://localhost:1/mcp\"}}}");
     refused(&ground, "an entry with a URL", "--force");
     let ready = ground.prepare(true).expect("by force");
     let changed = ready.iter().find(|one| one.path == file).expect("the file");
     let text = String::from_utf8(changed.after.clone().expect("text")).expect("text");
     assert!(!text.contains("localhost") && text.contains("\"mcp\""), "{text}");
-    ground.put(&file, b"{\"mcpServers\": {\"heyaira\": {\"command\": \"x\"}, \"heyaira\": {\"command\": \"y\"}}}");
+    put(&file, b"{\"mcpServers\": {\"heyaira\": {\"command\": \"x\"}, \"heyaira\": {\"command\": \"y\"}}}");
     refused(&ground, "twice", "twice");
-    ground.put(&file, b"{\"mcpServers\": [1]}");
+    put(&file, b"{\"mcpServers\": [1]}");
     refused(&ground, "a list", "no object");
     let codex = Ground::new(Client::Codex, Scope::User);
-    codex.put(&codex.servers(), b"[mcp_servers.heyaira]\nurl = \"http://localhost:1/mcp\"\n");
+    put(&codex.servers(), b"[mcp_servers.heyaira]\nurl = \"http://localhost:1/mcp\"\n");
     refused(&codex, "an entry with a URL", "--force");
 }
 
@@ -292,7 +289,7 @@ fn what_two_clients_share_stays_until_the_last_is_taken_back() {
 fn a_skill_that_was_changed_by_hand_is_neither_overwritten_nor_removed() {
     let ground = Ground::new(Client::ClaudeCode, Scope::User);
     let skill = ground.home().join(".claude/skills/take-over-session/SKILL.md");
-    ground.put(&skill, b"mine");
+    put(&skill, b"mine");
     let refusal = ground.set_up().expect_err("it is somebody's");
     assert!(refusal.to_string().contains("take-over-session"), "{refusal}");
     fs::remove_file(&skill).expect("removed");
@@ -310,7 +307,7 @@ fn a_large_file_is_edited_within_its_time() {
     let rows: Vec<String> =
         (0..20_000).map(|row| format!("    \"key{row}\": {{\"value\": [{row}, \"some text\"]}}")).collect();
     let text = format!("{{\n  \"projects\": {{\n{}\n  }}\n}}\n", rows.join(",\n"));
-    ground.put(&file, text.as_bytes());
+    put(&file, text.as_bytes());
     let began = std::time::Instant::now();
     ground.set_up().expect("set up");
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());

@@ -72,12 +72,6 @@ impl Ground {
         found.expect("an entry of a server").path
     }
 
-    /// Puts a file into the home.
-    pub fn put(&self, path: &Path, bytes: &[u8]) {
-        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-        fs::write(path, bytes).expect("a file");
-    }
-
     /// What would be written.
     pub fn prepare(&self, force: bool) -> Result<Vec<Ready>> {
         prepare(&self.plan(), &Record::read(&self.state())?, force)
@@ -121,6 +115,12 @@ impl Ground {
         let entries = fs::read_dir(self.state()).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|name| name != "lock").collect()
     }
+}
+
+/// Puts a file into its place.
+pub fn put(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    fs::write(path, bytes).expect("a file");
 }
 
 /// Ends the work after so many steps.
