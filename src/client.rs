@@ -3,6 +3,7 @@
 
 pub mod setup;
 pub mod skills;
+pub mod transcript;
 
 use crate::error::{Refusal, Result};
 
