@@ -2,6 +2,7 @@
 //! no operations. Must never print anything but the answer on standard output.
 
 pub mod answer;
+pub mod clients;
 pub mod commands;
 pub mod connect;
 pub mod connections;

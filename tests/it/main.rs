@@ -43,6 +43,7 @@ mod schema;
 mod search;
 mod secrets;
 mod servers;
+mod setup;
 mod side_by_side;
 mod sizes;
 mod takeover;

@@ -8,17 +8,18 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, connections, doctor, draft, exits, flags, handoff, hook, maintain, mcp, receipt, redact, serve, setup,
-    start, transfer,
+    Session, clients, connections, doctor, draft, exits, flags, handoff, hook, maintain, mcp, receipt, redact, serve,
+    setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 17] = [
+const BY_HAND: [(&str, Run); 18] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
+    ("setup", clients::setup),
     ("mcp", mcp::mcp),
     ("serve", serve::serve),
     ("resume", setup::resume),
@@ -167,6 +168,7 @@ fn made_by_hand() -> Vec<Command> {
                          is not replaced: move it away first",
                     ),
             ),
+        clients::command(),
         Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client").args(mcp::flags()),
         Command::new("serve")
             .about("Serve MCP and plain HTTP on the network, for callers with a token")
