@@ -4,9 +4,9 @@
 pub mod desktop;
 pub mod hook;
 pub mod process;
-pub mod state;
 pub mod setup;
 pub mod skills;
+pub mod state;
 pub mod transcript;
 
 use crate::error::{Refusal, Result};
