@@ -6,6 +6,7 @@ mod clients;
 mod find;
 mod formula;
 mod prices;
+mod program;
 mod transcripts;
 
 use std::path::{Path, PathBuf};

@@ -8,19 +8,21 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, connections, doctor, exits, flags, handoff, maintain, mcp, receipt, redact, serve, setup, start, transfer,
+    Session, connections, doctor, economics, exits, flags, handoff, maintain, mcp, receipt, redact, serve, setup,
+    start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 15] = [
+const BY_HAND: [(&str, Run); 16] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
     ("mcp", mcp::mcp),
     ("serve", serve::serve),
     ("resume", setup::resume),
+    ("context", economics::context),
     ("handoff check", handoff::check),
     ("doctor", doctor::doctor),
     ("receipt verify", receipt::verify),
@@ -58,6 +60,7 @@ pub fn all() -> Command {
         };
     }
     let root = grouped(root, "receipt", with_globals(receipt::command()));
+    let root = root.mut_subcommand("context", economics::with_flags);
     root.mut_subcommand("handoff", |group| group.mut_subcommand("check", with_files))
 }
 
