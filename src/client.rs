@@ -5,6 +5,7 @@ pub mod desktop;
 pub mod hook;
 pub mod process;
 pub mod state;
+pub mod transcript;
 
 use crate::error::{Refusal, Result};
 

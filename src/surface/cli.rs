@@ -7,6 +7,7 @@ pub mod connect;
 pub mod connections;
 pub mod doctor;
 pub mod draft;
+pub mod economics;
 pub mod exits;
 pub mod flags;
 pub mod git;

@@ -12,6 +12,7 @@ mod database;
 mod dice;
 mod docs;
 mod durability;
+mod economics;
 mod end_to_end;
 mod ground;
 mod group;

@@ -116,6 +116,26 @@ pub fn left(left: Left) -> Option<String> {
     })
 }
 
+/// Advice on money, of which the sentence with the figures is reckoned elsewhere and has counts alone: for the model.
+pub fn advice(sentence: &str) -> String {
+    format!("HeyAira: {sentence} Tell the user so before you begin, in one sentence; it is theirs to decide.")
+}
+
+/// The same for the person.
+pub fn advice_to_person(sentence: &str) -> String {
+    format!("HeyAira: {sentence}")
+}
+
+/// The same for a person who may be about to pause.
+pub fn before_a_pause(sentence: &str) -> String {
+    format!("HeyAira, in case you pause here: {sentence}")
+}
+
+/// The other id of a session in Claude Desktop, where it was found late.
+pub fn desktop(session_ref: &str, desktop: &str) -> String {
+    format!("HeyAira: this session, {session_ref}, is {desktop} in Claude Desktop.")
+}
+
 /// Before a compaction.
 pub fn compaction() -> String {
     "HeyAira: a handoff keeps more than a compaction. Save the task (summary, handoff_completed, handoff_next with its \
