@@ -5,7 +5,7 @@
 //! hooks, and one by one the filters that it names. Differences, logs and aliases, which can run more, are not asked for.
 
 pub mod look;
-mod process;
+pub(super) mod process;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
