@@ -18,6 +18,7 @@ mod ground;
 mod group;
 mod handoff;
 mod history;
+mod hooks;
 mod house;
 mod http;
 mod identity;

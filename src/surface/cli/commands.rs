@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, clients, connections, doctor, exits, flags, handoff, maintain, mcp, receipt, redact, serve, setup, start,
-    transfer,
+    Session, clients, connections, doctor, draft, exits, flags, handoff, hook, maintain, mcp, receipt, redact, serve,
+    setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 16] = [
+const BY_HAND: [(&str, Run); 18] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -24,6 +24,8 @@ const BY_HAND: [(&str, Run); 16] = [
     ("serve", serve::serve),
     ("resume", setup::resume),
     ("handoff check", handoff::check),
+    ("handoff draft", draft::run),
+    ("hook", hook::hook),
     ("doctor", doctor::doctor),
     ("receipt verify", receipt::verify),
     ("verify", maintain::verify),
@@ -60,6 +62,7 @@ pub fn all() -> Command {
         };
     }
     let root = grouped(root, "receipt", with_globals(receipt::command()));
+    let root = grouped(root, "handoff", with_globals(draft::command()));
     root.mut_subcommand("handoff", |group| group.mut_subcommand("check", with_files))
 }
 
@@ -111,7 +114,7 @@ fn leaf(word: &str, entry: &Entry) -> Command {
 }
 
 /// The flags that every command has.
-fn with_globals(command: Command) -> Command {
+pub(super) fn with_globals(command: Command) -> Command {
     let flag = |name: &'static str, long: &'static str| {
         Arg::new(name).long(long).value_name("VALUE").action(ArgAction::Set).help_heading("Where")
     };
@@ -190,6 +193,7 @@ fn made_by_hand() -> Vec<Command> {
             )),
         transfer::command(),
         redact::command(),
+        hook::command(),
         Command::new("completions")
             .about("Print the completions of a shell")
             .arg(text("shell").help("bash, zsh, fish, elvish or powershell")),
