@@ -83,6 +83,22 @@ impl Client {
         }
     }
 
+    /// The program by which it is run from a shell, if it has one.
+    pub fn program(self) -> Option<&'static str> {
+        Some(match self {
+            Self::ClaudeCode => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+            Self::Copilot => "copilot",
+            Self::ClaudeDesktop => return None,
+            Self::Cursor => "cursor",
+            Self::VsCode => "code",
+            Self::Zed => "zed",
+            Self::Goose => "goose",
+        })
+    }
+
     /// The client of that name; `claude` is Claude Code, as hooks of its plugin call it.
     pub fn named(name: &str) -> Result<Self> {
         let name = if name == "claude" { Self::ClaudeCode.name() } else { name };

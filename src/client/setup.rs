@@ -11,6 +11,8 @@ pub mod edit;
 pub mod edit_hooks;
 pub mod edit_json;
 pub mod edit_toml;
+pub mod edit_yaml;
+pub mod examination;
 pub mod execution;
 pub mod file;
 pub mod gemini;
