@@ -1,6 +1,8 @@
 //! The coding clients that are known: what each is called, by people and by programs. What else is known of them stands
 //! below this folder. Must never hold text that a session said or a task stores: counts, ids and places alone.
 
+pub mod folder;
+
 use crate::error::{Refusal, Result};
 
 /// A program in which a person works with an agent.

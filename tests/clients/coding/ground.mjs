@@ -70,7 +70,6 @@ export async function runClient(ground, client, prompt, { seconds = 120 } = {}) 
   const log = path.join(ground.work, 'model', `${String(ground.runs).padStart(2, '0')}-${client.name}`);
   const model = await startModel({ log });
   try {
-    client.pointAt(ground, model.address);
     const { command, input, env } = client.headless(ground, { prompt, address: model.address });
     const ended = await run(command, { cwd: ground.repository, env: { ...ground.env, ...env }, input, seconds });
     fs.writeFileSync(path.join(log, 'stdout'), ended.stdout);

@@ -1,15 +1,19 @@
 // GitHub Copilot CLI, headless, with a provider of models of its own and without GitHub.
 
 import path from 'node:path';
-import { writeJson } from '../ground.mjs';
 
 export const copilot = {
   name: 'copilot',
+  harness: /^copilot 1\./,
   env: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'copilot/node_modules/@github/copilot/npm-loader.js')],
   settings: ({ home }) => path.join(home, '.copilot/mcp-config.json'),
 
-  pointAt() {},
+  dials: [],
+  // It shows instructions of few servers to the model, and not ours.
+  hidesInstructions: true,
+  load: () => [],
+  shows: (told, tools, tool) => tools.some(({ name }) => name === `heyaira-${tool}`),
 
   headless(ground, { prompt, address }) {
     return {
@@ -25,10 +29,12 @@ export const copilot = {
     };
   },
 
-  sessionOf: ({ stdout }) => stdout.match(/"sessionId":"([^"]+)"/)?.[1],
+  plugin: (folder) => [
+    ['plugin', 'marketplace', 'add', folder],
+    ['plugin', 'install', 'heyaira@heyaira'],
+  ],
 
-  connectByHand(ground) {
-    const server = { type: 'local', command: 'heyaira', args: ['mcp'], tools: ['*'] };
-    writeJson(this.settings(ground), { mcpServers: { heyaira: server } });
-  },
+  connected: { args: ['mcp', 'list'], says: /heyaira/ },
+
+  sessionOf: ({ stdout }) => stdout.match(/"sessionId":"([^"]+)"/)?.[1],
 };

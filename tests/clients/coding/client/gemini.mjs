@@ -5,11 +5,14 @@ import { writeJson } from '../ground.mjs';
 
 export const gemini = {
   name: 'gemini',
+  harness: /^gemini 0\./,
   env: { GEMINI_API_KEY: 'none', GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_TELEMETRY_ENABLED: 'false' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'gemini/node_modules/@google/gemini-cli/bundle/gemini.js')],
   settings: ({ home }) => path.join(home, '.gemini/settings.json'),
 
-  pointAt() {},
+  dials: ['play.googleapis.com'],
+  load: () => [],
+  shows: (told, tools, tool) => tools.some(({ name }) => name === `mcp_heyaira_${tool}`),
 
   headless(ground, { prompt, address }) {
     return {
@@ -19,12 +22,17 @@ export const gemini = {
     };
   },
 
+  plugin: (folder) => [
+    ['extensions', 'validate', path.join(folder, 'gemini')],
+    ['extensions', 'link', path.join(folder, 'gemini'), '--consent'],
+  ],
+
+  connected: { args: ['mcp', 'list'], says: /heyaira.*Connected/ },
+
   sessionOf: ({ stdout }) => stdout.match(/"session_id": ?"([^"]+)"/)?.[1],
 
-  connectByHand(ground) {
-    writeJson(this.settings(ground), {
-      security: { auth: { selectedType: 'gemini-api-key' } },
-      mcpServers: { heyaira: { command: 'heyaira', args: ['mcp'] } },
-    });
+  /** What a person has chosen before HeyAira comes. */
+  prepare(ground) {
+    writeJson(this.settings(ground), { security: { auth: { selectedType: 'gemini-api-key' } } });
   },
 };

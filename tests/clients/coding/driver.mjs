@@ -1,0 +1,39 @@
+// node driver.mjs HEYAIRA INSTALLED WORK PLUGIN_FOLDER CLIENT...: the coding clients, one after the other and in a ring.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { claudeCode } from './client/claude-code.mjs';
+import { codex } from './client/codex.mjs';
+import { copilot } from './client/copilot.mjs';
+import { gemini } from './client/gemini.mjs';
+import { openCode } from './client/opencode.mjs';
+import { askClient, makeGround } from './ground.mjs';
+import { goRound } from './ring.mjs';
+
+const CLIENTS = [claudeCode, codex, gemini, openCode, copilot];
+
+const [heyaira, installed, work, plugin, ...names] = process.argv.slice(2);
+const clients = CLIENTS.filter(({ name }) => names.length === 0 || names.includes(name));
+assert.ok(clients.length > 0 && names.every((name) => CLIENTS.some((client) => client.name === name)), `known are ${CLIENTS.map(({ name }) => name)}`);
+
+function report(what, seconds) {
+  console.log(`coding: ${what.padEnd(48)} ok  ${seconds.toFixed(1)} s`);
+}
+
+async function installPlugin(ground, client) {
+  const began = performance.now();
+  client.prepare?.(ground);
+  client.pluginFiles?.(ground, plugin);
+  for (const args of [...client.plugin(plugin), client.connected.args]) {
+    const { code, late, stdout, stderr } = await askClient(ground, client, args);
+    assert.ok(code === 0 && !late, `${client.name} ${args.join(' ')}: ${code} ${stdout} ${stderr}`);
+    // Health checks end well whatever they say.
+    if (args === client.connected.args) assert.match(stdout + stderr, client.connected.says);
+  }
+  report(`${client.name}: plugin installed, server connected`, (performance.now() - began) / 1000);
+}
+
+const ground = await makeGround({ work: path.join(work, 'plugin'), heyaira, installed });
+for (const client of clients) await installPlugin(ground, client);
+await goRound(ground, clients, { hooks: true, skills: true }, report);
+await ground.outside.close();
