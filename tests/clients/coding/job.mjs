@@ -20,7 +20,8 @@ export const TOOLS = [
 // A model would copy these from what it was told, and so does the script.
 const WRITE_CONTEXT = '{{/ledger@[0-9a-f]{8}#\\w+/}}';
 const SESSION_REF = "{{/this session's session_ref is (\\S+)\\./}}";
-const LINE = '{{/handoff: [0-9a-f]{8} v[0-9]+/}}';
+// The owner's, on a line of its own; instructions have an example inside of one.
+const LINE = '{{/^handoff: [0-9a-f]{8} v[0-9]+$/}}';
 
 const call = (tool, label, given = {}) => `model> call ${tool} as ${label} ${JSON.stringify(given)}`;
 
