@@ -9,6 +9,7 @@ import { gemini } from './client/gemini.mjs';
 import { openCode } from './client/opencode.mjs';
 import { askClient, makeGround } from './ground.mjs';
 import { goRound } from './ring.mjs';
+import { bareRequest, countResume, counterIn, expectAims, tableOf, typicalHandoff } from './tokens.mjs';
 
 const CLIENTS = [claudeCode, codex, gemini, openCode, copilot];
 
@@ -19,6 +20,19 @@ assert.ok(clients.length > 0 && names.every((name) => CLIENTS.some((client) => c
 function report(what, seconds) {
   console.log(`coding: ${what.padEnd(48)} ok  ${seconds.toFixed(1)} s`);
 }
+
+/** The same turn without HeyAira and with it. */
+async function measure(client, count) {
+  const [without, using] = [await ground(`${client.name}-a`, { bare: true }), await ground(`${client.name}-b`)];
+  client.prepare?.(without);
+  const bare = await bareRequest(without, client);
+  await installPlugin(using, client);
+  const counted = await countResume(using, client, { bare, line: typicalHandoff(using), count });
+  await Promise.all([without, using].map(({ outside }) => outside.close()));
+  return { client, counted };
+}
+
+const ground = (name, options) => makeGround({ work: path.join(work, name), heyaira, installed, ...options });
 
 async function installPlugin(ground, client) {
   const began = performance.now();
@@ -33,7 +47,13 @@ async function installPlugin(ground, client) {
   report(`${client.name}: plugin installed, server connected`, (performance.now() - began) / 1000);
 }
 
-const ground = await makeGround({ work: path.join(work, 'plugin'), heyaira, installed });
-for (const client of clients) await installPlugin(ground, client);
-await goRound(ground, clients, { hooks: true, skills: true }, report);
-await ground.outside.close();
+const shared = await ground('plugin');
+for (const client of clients) await installPlugin(shared, client);
+await goRound(shared, clients, { hooks: true, skills: true }, report);
+await shared.outside.close();
+
+const count = counterIn(installed);
+const rows = [];
+for (const client of clients) rows.push(await measure(client, count));
+console.log(tableOf(rows));
+expectAims(rows);

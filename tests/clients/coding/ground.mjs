@@ -9,8 +9,8 @@ import { startOutside } from './outside.mjs';
 
 export const PROJECT = 'ledger';
 
-/** What all clients share: one user's home with its database, and the repository that they all work in. */
-export async function makeGround({ work, heyaira, installed }) {
+/** What clients share: one user's home with its database, and the repository that they work in. */
+export async function makeGround({ work, heyaira, installed, bare = false }) {
   const home = path.join(work, 'home');
   const repository = path.join(work, 'repository');
   const programs = path.join(work, 'programs');
@@ -23,10 +23,13 @@ export async function makeGround({ work, heyaira, installed }) {
   fs.writeFileSync(path.join(repository, 'AGENTS.md'), '# Ledger\n\nKeep it small.\n');
   git(ground, 'add', '.');
   git(ground, 'commit', '-q', '-m', 'Begin');
+  // The same folder for a client that nobody told of HeyAira.
+  if (bare) return ground;
   heyairaSays(ground, 'init');
   heyairaSays(ground, 'project', 'create', PROJECT);
   heyairaSays(ground, 'profile', PROJECT, '--write');
-  ground.writeContext = heyairaSays(ground, 'profile', PROJECT).write_context;
+  git(ground, 'add', '.');
+  git(ground, 'commit', '-q', '-m', 'Pin the project');
   return ground;
 }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 export const claudeCode = {
   name: 'claude-code',
   harness: /^claude-code 2\./,
+  aim: { tokens: 2500, held: false },
   env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
 
   // The package's own command is put in place by a script of the package, and scripts are not run here.
@@ -22,7 +23,8 @@ export const claudeCode = {
     return {
       command: [...this.program(ground), '-p', ...options],
       input: prompt,
-      env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
+      aim: { tokens: 2500, held: false },
+  env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
     };
   },
 

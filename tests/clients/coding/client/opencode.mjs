@@ -6,6 +6,7 @@ import path from 'node:path';
 export const openCode = {
   name: 'opencode',
   harness: /^opencode 1\./,
+  aim: { tokens: 4000, held: false },
   env: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
@@ -33,7 +34,8 @@ export const openCode = {
       // A prompt that is an argument reaches the model in quotes.
       command: [...this.program(ground), 'run', '--format', 'json'],
       input: prompt,
-      env: { ...this.env, OPENCODE_CONFIG_CONTENT: JSON.stringify(settings) },
+      aim: { tokens: 4000, held: false },
+  env: { ...this.env, OPENCODE_CONFIG_CONTENT: JSON.stringify(settings) },
     };
   },
 
