@@ -2,6 +2,7 @@
 //! below this folder. Must never hold text that a session said or a task stores: counts, ids and places alone.
 
 pub mod folder;
+pub mod transcript;
 
 use crate::error::{Refusal, Result};
 

@@ -145,14 +145,24 @@ impl Ids for RandomIds {
 
 /// Where the database is when nobody says: the platform's folder for a user's data.
 pub fn default_database() -> Result<PathBuf> {
-    let strategy = etcetera::choose_app_strategy(etcetera::AppStrategyArgs {
+    own_folders().map(|folders| folders.data_dir().join("heyaira.db")).ok_or_else(|| {
+        Refusal::argument("there is no home folder for the database: name a file with --database or HEYAIRA_DATABASE")
+    })
+}
+
+/// The platform's folder for a user's settings; none without a home folder.
+pub fn settings_folder() -> Option<PathBuf> {
+    own_folders().map(|folders| folders.config_dir())
+}
+
+/// The platform's folders for what is ours.
+fn own_folders() -> Option<impl AppStrategy> {
+    let names = etcetera::AppStrategyArgs {
         top_level_domain: "org".to_owned(),
         author: "heyaira".to_owned(),
         app_name: "heyaira".to_owned(),
-    });
-    strategy.map(|strategy| strategy.data_dir().join("heyaira.db")).map_err(|_| {
-        Refusal::argument("there is no home folder for the database: name a file with --database or HEYAIRA_DATABASE")
-    })
+    };
+    etcetera::choose_app_strategy(names).ok()
 }
 
 /// Refuses what cannot be a file here: a path of another platform.

@@ -6,6 +6,7 @@
 pub mod client;
 pub mod config;
 pub mod domain;
+pub mod economics;
 pub mod error;
 pub mod operation;
 pub mod operations;

@@ -202,10 +202,17 @@ impl Settings {
 
     /// Sets what `NAME=SETTING` words say; nothing at all if one of them is wrong, and then everything that is.
     pub fn set_all(&mut self, words: &[String]) -> Result<(), Vec<String>> {
-        let (mut wanted, mut problems) = (Vec::new(), Vec::new());
+        let (mut wanted, mut problems) = (Vec::<(Rule, Setting)>::new(), Vec::new());
         for word in words {
             match parsed(word) {
-                Ok(one) => wanted.push(one),
+                Ok((rule, setting)) => match wanted.iter().find(|(other, _)| *other == rule) {
+                    Some((_, first)) if *first != setting => {
+                        let (first, setting) = (first.as_str(), setting.as_str());
+                        problems.push(format!("rule {} is set twice, to {first} and to {setting}", rule.as_str()));
+                    }
+                    Some(_) => {}
+                    None => wanted.push((rule, setting)),
+                },
                 Err(problem) => problems.push(problem),
             }
         }

@@ -6,6 +6,7 @@ pub mod commands;
 pub mod connect;
 pub mod connections;
 pub mod doctor;
+pub mod economics;
 pub mod exits;
 pub mod flags;
 pub mod git;

@@ -48,6 +48,9 @@ fn wrong_settings_are_told_all_at_once_and_change_nothing() {
     assert!(!told.contains("memories-exist"), "{told}");
     let shown = house.owner().ok("project_show", json!({"project": "ledger"}));
     assert_eq!((&shown["name"], &shown["rules"]["memories-exist"]), (&json!("ledger"), &json!("warn")));
+    let twice =
+        json!({"project": "ledger", "rule": ["secrets=warn", "same-session=off", "same-session=off", "secrets=off"]});
+    house.owner().refused("project_set", twice, Code::InvalidArgument, &["secrets is set twice, to warn and to off"]);
     let unlike = json!({"project": "ledger", "rule": ["xyz=off"]});
     house.owner().refused("project_set", unlike, Code::InvalidArgument, &["xyz", "the rules are", "same-session"]);
 }

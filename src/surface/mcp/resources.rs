@@ -142,6 +142,8 @@ fn error_of(refusal: &Refusal, uri: &str) -> ErrorData {
     let message = refusal.to_string();
     match refusal.code {
         Code::NotFound | Code::AmbiguousId | Code::InvalidArgument => missing(message, uri),
+        // The address is at fault, not the server; and it is not said again.
+        Code::SecretRefused | Code::TooLarge => ErrorData::invalid_params(message, None),
         _ => ErrorData::internal_error(message, None),
     }
 }

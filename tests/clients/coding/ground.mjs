@@ -49,6 +49,8 @@ function environment({ home, programs, outside }) {
     HTTPS_PROXY: proxy,
     http_proxy: proxy,
     https_proxy: proxy,
+    // On a busy machine the database may be late for a hook, which is nobody's failure here.
+    HEYAIRA_HOOK_WAIT_MS: '20000',
     NO_PROXY: '127.0.0.1,localhost',
     no_proxy: '127.0.0.1,localhost',
   };

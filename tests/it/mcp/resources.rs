@@ -114,6 +114,20 @@ async fn what_is_not_there_is_told_in_the_code_of_the_era() {
 }
 
 #[tokio::test]
+async fn an_address_with_a_secret_is_the_callers_fault_and_is_not_said_again() {
+    let home = Home::new().await;
+    for legacy in [true, false] {
+        let mut wire = if legacy { Wire::legacy(home.handler()).await } else { Wire::modern(home.handler()) };
+        let uri = format!("heyaira://demo/task/{}", home.write_context);
+        let answer = wire.ask("resources/read", json!({"uri": uri})).await;
+        assert_eq!(answer["error"]["code"], json!(-32602), "{answer}");
+        let told = answer["error"]["message"].as_str().expect("a message");
+        assert!(told.starts_with("secret_refused: "), "{told}");
+        assert!(!answer.to_string().contains(&home.write_context), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn pages_are_served_also_where_the_database_is_not() {
     let refuse = || Err(Refusal::new(Code::Unavailable, "there is no database", "Run heyaira start."));
     let mut wire = Wire::legacy(Handler::new(Box::new(refuse), Vec::new())).await;

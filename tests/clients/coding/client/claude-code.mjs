@@ -5,7 +5,7 @@ import path from 'node:path';
 export const claudeCode = {
   name: 'claude-code',
   harness: /^claude-code 2\./,
-  aim: { tokens: 2500, held: false },
+  aim: { tokens: 2500, held: true },
   env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
 
   // The package's own command is put in place by a script of the package, and scripts are not run here.
@@ -23,7 +23,7 @@ export const claudeCode = {
     return {
       command: [...this.program(ground), '-p', ...options],
       input: prompt,
-      aim: { tokens: 2500, held: false },
+      aim: { tokens: 2500, held: true },
   env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
     };
   },

@@ -5,7 +5,7 @@ import path from 'node:path';
 export const codex = {
   name: 'codex',
   harness: /^codex 0\./,
-  aim: { tokens: 4000, held: false },
+  aim: { tokens: 4000, held: true },
   env: { CODEX_KEY: 'none' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'codex/node_modules/@openai/codex/bin/codex.js')],
   settings: ({ home }) => path.join(home, '.codex/config.toml'),

@@ -5,7 +5,7 @@ import path from 'node:path';
 export const copilot = {
   name: 'copilot',
   harness: /^copilot 1\./,
-  aim: { tokens: 4000, held: false },
+  aim: { tokens: 4000, held: true },
   env: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'copilot/node_modules/@github/copilot/npm-loader.js')],
   settings: ({ home }) => path.join(home, '.copilot/mcp-config.json'),
@@ -20,7 +20,7 @@ export const copilot = {
     return {
       command: [...this.program(ground), '-p', prompt, '--output-format', 'json', '--allow-all-tools'],
       input: '',
-      aim: { tokens: 4000, held: false },
+      aim: { tokens: 4000, held: true },
   env: {
         ...this.env,
         COPILOT_PROVIDER_BASE_URL: `${address}/v1`,

@@ -1,0 +1,73 @@
+//! The transcripts that clients keep of their sessions: where they are, and the counts in them. Must never keep a word that
+//! was said: of each line only counts, ids, times and names of models are taken out.
+
+pub mod claude_code;
+pub mod find;
+pub mod kind;
+pub mod lines;
+
+use std::path::{Path, PathBuf};
+
+use crate::client::Client;
+use crate::domain::text::quoted;
+use crate::domain::time::Timestamp;
+use crate::economics::Session;
+use crate::error::{Code, Refusal, Result};
+
+pub use find::{Environment, Found, How, Wanted, all, find};
+
+/// How much of a transcript is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it, and of the files beside it.
+    All,
+    /// The last bytes of its file, for those who have no time: sums are then of that part, and say so.
+    Tail {
+        /// How many bytes at most.
+        bytes: u64,
+    },
+}
+
+/// Reads the counts of a session. What cannot be understood is counted in [`Session::lines`] and is no failure.
+pub fn read(client: Client, path: &Path, part: Part) -> Result<Session> {
+    let session = match client {
+        Client::ClaudeCode => claude_code::read(path, part),
+        _ => return Err(unreadable_client(client)),
+    };
+    session.map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable_client(client: Client) -> Refusal {
+    Refusal::new(
+        Code::InvalidArgument,
+        format!("the transcripts of {} tell no tokens that HeyAira can read", client.title()),
+        "Name a session of claude-code, codex, gemini, opencode or copilot.",
+    )
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Refusal {
+    Refusal::new(
+        if error.kind() == std::io::ErrorKind::NotFound { Code::NotFound } else { Code::InvalidArgument },
+        format!("the transcript {} cannot be read: {error}", quoted(&path.to_string_lossy(), 200)),
+        "Name a file that this user may read, or the id of a session.",
+    )
+}
+
+/// A moment as clients write it.
+fn moment(text: Option<&str>) -> Option<Timestamp> {
+    text?.parse::<jiff::Timestamp>().ok().map(|moment| Timestamp(moment.as_microsecond()))
+}
+
+/// What is in a folder, in order; nothing where it cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = folder.read_dir() else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == wanted)
+}
