@@ -1,7 +1,13 @@
 //! The coding clients that are known: what each is called, by people and by programs. What else is known of them stands
 //! below this folder. Must never hold text that a session said or a task stores: counts, ids and places alone.
 
+pub mod desktop;
 pub mod folder;
+pub mod hook;
+pub mod process;
+pub mod setup;
+pub mod skills;
+pub mod state;
 pub mod transcript;
 
 use crate::error::{Refusal, Result};

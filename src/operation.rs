@@ -596,7 +596,8 @@ async fn replay(
     Ok(Some(Value::Object(answer)))
 }
 
-fn check_place(pinned: Option<&Pinned>, instance: &Instance, project: Option<&Project>) -> Result<()> {
+/// Refuses what the database does not have: the pinned instance, the pinned project.
+pub(crate) fn check_place(pinned: Option<&Pinned>, instance: &Instance, project: Option<&Project>) -> Result<()> {
     let Some(pinned) = pinned else {
         return Ok(());
     };

@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod context;
 pub mod cursor;
+pub mod glance;
 pub mod handoff;
 pub mod identity;
 pub mod memory;

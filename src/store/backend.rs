@@ -225,6 +225,15 @@ impl Store {
         }
     }
 
+    /// Runs `work`, which only reads, on the database as it stands, for a process that asks one thing and ends: nothing is
+    /// made or brought up to date. `work` begins with the instance, which tells what it may read. It blocks.
+    pub fn peek<T: Send + 'static>(database: &Database, deadline: Instant, work: impl Work<T>) -> Result<T> {
+        match database {
+            Database::File(path) => sqlite::peek(path, deadline, work),
+            Database::Server(address) => postgres::peek(address, deadline, work),
+        }
+    }
+
     /// Runs `work` on a file that is a copy of a database, which is not changed, and may be of another schema. It blocks.
     pub fn look_into<T>(copy: &Path, work: impl Work<T>) -> Result<T> {
         sqlite::look_into(copy, work)

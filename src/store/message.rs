@@ -99,6 +99,14 @@ pub async fn waiting_for(
     rows.into_iter().map(message).collect()
 }
 
+/// How many messages wait in a project.
+pub fn count_waiting(project_id: i64, now: Timestamp) -> Question<i64> {
+    let sql = "select count(*) from message where project_id = ?1 and acknowledged_at is null and expires_at > ?2";
+    Question::new(Statement::new(sql, [project_id.into(), now.0.into()]), |rows| {
+        rows.first().map_or(Ok(0), |row| row.integer(0))
+    })
+}
+
 /// Marks a message as read; false if there is none of that id in the project.
 pub async fn acknowledge(
     transaction: &mut Transaction,

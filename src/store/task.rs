@@ -399,3 +399,11 @@ pub async fn of_session(transaction: &mut Transaction, project_id: i64, session_
     let rows = transaction.rows(&sql, &[project_id.into(), session_ref.into()]).await?;
     rows.into_iter().map(read).collect()
 }
+
+/// How many tasks of a project a session handed off.
+pub fn count_handed_off(project_id: i64, session_ref: &str) -> Question<i64> {
+    let sql = "select count(*) from task_session where project_id = ?1 and session_ref = ?2 and handed_off_version > 0";
+    Question::new(Statement::new(sql, [project_id.into(), session_ref.into()]), |rows| {
+        rows.first().map_or(Ok(0), |row| row.integer(0))
+    })
+}

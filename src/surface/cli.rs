@@ -2,15 +2,18 @@
 //! no operations. Must never print anything but the answer on standard output.
 
 pub mod answer;
+pub mod clients;
 pub mod commands;
 pub mod connect;
 pub mod connections;
 pub mod doctor;
+pub mod draft;
 pub mod economics;
 pub mod exits;
 pub mod flags;
 pub mod git;
 pub mod handoff;
+pub mod hook;
 pub mod limits;
 pub mod maintain;
 pub mod mcp;
@@ -43,6 +46,9 @@ use crate::operations;
 
 /// Runs one command line; answers the exit code.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    if hook::is_meant(&arguments) {
+        return hook::run(arguments);
+    }
     start_logging();
     let wants_json = arguments.iter().any(|argument| argument == "--json");
     let matches = match commands::all().try_get_matches_from(arguments) {

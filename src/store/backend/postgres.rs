@@ -137,6 +137,18 @@ pub(super) fn look(address: &Address) -> Result<Found> {
     })?
 }
 
+/// Runs `work` on the database as it stands.
+pub(super) fn peek<T: Send + 'static>(address: &Address, deadline: Instant, mut work: impl Work<T>) -> Result<T> {
+    let inner = Inner::new(address)?;
+    let peeking = Arc::clone(&inner);
+    inner.wait(async move {
+        let mut transaction = peeking.first(deadline).await?;
+        let answer = work(&mut transaction).await;
+        roll_back(transaction).await;
+        answer
+    })?
+}
+
 impl Store {
     /// Connects and brings the schema up to date.
     pub(super) fn open(address: &Address, create: bool) -> Result<Self> {

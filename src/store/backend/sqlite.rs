@@ -431,6 +431,20 @@ pub(super) fn look_into<T>(copy: &Path, work: impl Work<T>) -> Result<T> {
     read_in(&mut Transaction::new(connection.map_err(|error| failed(&error))?), work)
 }
 
+/// Runs `work` on the database as it stands, without a writer, and without a change to it. It waits for nobody longer than
+/// until the deadline.
+pub(super) fn peek<T>(path: &Path, deadline: Instant, work: impl Work<T>) -> Result<T> {
+    file::refuse_foreign_log(path)?;
+    let open = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(deadline.saturating_duration_since(Instant::now()))?;
+        Ok(connection)
+    };
+    let mut connection = open().map_err(|error| failed(&error))?;
+    limit(&mut connection, deadline);
+    read_in(&mut Transaction::new(connection), work)
+}
+
 fn connect(path: &Path, create: bool) -> Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if create {

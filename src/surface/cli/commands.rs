@@ -8,20 +8,24 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, connections, doctor, exits, flags, handoff, maintain, mcp, receipt, redact, serve, setup, start, transfer,
+    Session, clients, connections, doctor, draft, exits, flags, handoff, hook, maintain, mcp, receipt, redact, serve,
+    setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 15] = [
+const BY_HAND: [(&str, Run); 18] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
+    ("setup", clients::setup),
     ("mcp", mcp::mcp),
     ("serve", serve::serve),
     ("resume", setup::resume),
     ("handoff check", handoff::check),
+    ("handoff draft", draft::run),
+    ("hook", hook::hook),
     ("doctor", doctor::doctor),
     ("receipt verify", receipt::verify),
     ("verify", maintain::verify),
@@ -58,6 +62,7 @@ pub fn all() -> Command {
         };
     }
     let root = grouped(root, "receipt", with_globals(receipt::command()));
+    let root = grouped(root, "handoff", with_globals(draft::command()));
     root.mut_subcommand("handoff", |group| group.mut_subcommand("check", with_files))
 }
 
@@ -109,7 +114,7 @@ fn leaf(word: &str, entry: &Entry) -> Command {
 }
 
 /// The flags that every command has.
-fn with_globals(command: Command) -> Command {
+pub(super) fn with_globals(command: Command) -> Command {
     let flag = |name: &'static str, long: &'static str| {
         Arg::new(name).long(long).value_name("VALUE").action(ArgAction::Set).help_heading("Where")
     };
@@ -163,6 +168,7 @@ fn made_by_hand() -> Vec<Command> {
                          is not replaced: move it away first",
                     ),
             ),
+        clients::command(),
         Command::new("mcp").about("Serve MCP on standard input and output, for an agent's client").args(mcp::flags()),
         Command::new("serve")
             .about("Serve MCP and plain HTTP on the network, for callers with a token")
@@ -187,6 +193,7 @@ fn made_by_hand() -> Vec<Command> {
             )),
         transfer::command(),
         redact::command(),
+        hook::command(),
         Command::new("completions")
             .about("Print the completions of a shell")
             .arg(text("shell").help("bash, zsh, fish, elvish or powershell")),

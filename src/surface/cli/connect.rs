@@ -1,9 +1,11 @@
 //! The lines that connect each client. Must never hold a token: a line that is copied ends in shell histories and chats.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::client::setup::server::shell_word;
 use crate::store::backend::Database;
 
 /// A client, and the command that connects it.
@@ -11,12 +13,9 @@ pub type Line = (&'static str, String);
 
 /// Over standard input and output: the client starts the server itself.
 pub fn stdio(project: &str, database: &Database) -> Vec<Line> {
-    // A client starts the server with an environment of its own: the file is named unless it is the default. A server's
-    // URL may hold a password, so it is left to HEYAIRA_DATABASE in the client's environment.
-    let named = std::env::var_os("HEYAIRA_DATABASE").is_some() || std::env::args_os().any(|word| word == "--database");
-    let file = database.file().filter(|_| named).and_then(|file| std::path::absolute(file).ok());
-    let database =
-        file.map(|path| format!(" --database {}", shell_word(&path.display().to_string()))).unwrap_or_default();
+    let database = named_file(database)
+        .map(|path| format!(" --database {}", shell_word(&path.display().to_string())))
+        .unwrap_or_default();
     let command = format!("{} mcp --project {project}{database}", program());
     vec![
         ("Claude Code", format!("claude mcp add heyaira -- {command}")),
@@ -25,6 +24,16 @@ pub fn stdio(project: &str, database: &Database) -> Vec<Line> {
         ("OpenCode", format!("opencode mcp add heyaira -- {command}")),
         ("any other", command),
     ]
+}
+
+/// The file of the database, unless it is the default one.
+///
+/// A client starts the server with an environment of its own, so the file is named. A server's URL may hold a password, so
+/// it is left to `HEYAIRA_DATABASE` in the client's environment.
+pub fn named_file(database: &Database) -> Option<PathBuf> {
+    let is_flag = |word: OsString| word.to_string_lossy().starts_with("--database");
+    let named = std::env::var_os("HEYAIRA_DATABASE").is_some() || std::env::args_os().any(is_flag);
+    database.file().filter(|_| named).and_then(|file| std::path::absolute(file).ok())
 }
 
 /// What must be there for those lines to lead to this database.
@@ -66,13 +75,4 @@ pub fn as_text(lines: &[Line]) -> String {
 /// This program, as a shell finds it from anywhere.
 pub fn program() -> String {
     std::env::current_exe().map_or_else(|_| "heyaira".to_owned(), |path| shell_word(&path.display().to_string()))
-}
-
-/// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -4,6 +4,7 @@
 //! What a repository's configuration can have git run is set aside by ours, which git takes over its own: monitors,
 //! hooks, and one by one the filters that it names. Differences, logs and aliases, which can run more, are not asked for.
 
+pub mod left;
 pub mod look;
 mod process;
 

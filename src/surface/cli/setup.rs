@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::config::PROFILE_FILE;
 use crate::domain::project::Instance;
 use crate::domain::text::visible;
-use crate::error::{Refusal, Result};
+use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::operations;
 use crate::operations::project::check_resource;
@@ -64,6 +64,17 @@ pub fn prepare(service: &Service, resource: Option<String>) -> Result<(Instance,
     ))
 }
 
+/// Makes the project where it is not there yet; true if it was made now.
+pub fn make_project(session: &Session, service: &Service, project: &str) -> Result<bool> {
+    let entry =
+        operations::named("project_create").ok_or_else(|| Refusal::internal(&"project_create is not listed"))?;
+    match session.ask_of(service, entry, json!({"project": project})) {
+        Ok(_) => Ok(true),
+        Err(refusal) if refusal.code == Code::NotAllowed => Ok(false),
+        Err(refusal) => Err(refusal),
+    }
+}
+
 /// `heyaira profile`.
 pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let project = match matches.get_one::<String>("project") {
@@ -111,10 +122,10 @@ fn served_at(profile: &Value, project: &str) -> Option<String> {
     Some(format!("{}/mcp/{project}", resource.trim_end_matches('/')))
 }
 
-fn write_profile(session: &Session, profile: &Value) -> Result<ExitCode> {
-    let path = session.config.folder.join(PROFILE_FILE);
+/// A profile as the file that is put into a repository's root.
+pub fn profile_file(profile: &Value) -> String {
     let word = |name: &str| profile[name].to_string();
-    let text = format!(
+    format!(
         "# The connection profile of this repository: an agent compares server_identity with it and copies write_context\n\
          # from it. It guards against writing into the wrong project; it is no credential.\n\
          project = {}\ninstance = {}\nresource = {}\nlanguage = {}\nwrite_context = {}\n",
@@ -123,7 +134,12 @@ fn write_profile(session: &Session, profile: &Value) -> Result<ExitCode> {
         word("resource"),
         word("language"),
         word("write_context"),
-    );
+    )
+}
+
+fn write_profile(session: &Session, profile: &Value) -> Result<ExitCode> {
+    let path = session.config.folder.join(PROFILE_FILE);
+    let text = profile_file(profile);
     if let Ok(old) = std::fs::read_to_string(&path) {
         if old == text {
             return told_file(session, &path, false);
@@ -135,7 +151,7 @@ fn write_profile(session: &Session, profile: &Value) -> Result<ExitCode> {
 }
 
 /// Only an older profile of the same project on the same instance may be replaced.
-fn check_replaceable(session: &Session, path: &Path, profile: &Value) -> Result<()> {
+pub fn check_replaceable(session: &Session, path: &Path, profile: &Value) -> Result<()> {
     let refuse = |what: String| {
         let next = "Move it away first if that is meant. Nothing was written.";
         Err(Refusal::not_allowed(format!("{} {what}", path.display()), next))

@@ -19,7 +19,7 @@ use crate::operation::Service;
 use crate::operations;
 use crate::store::file::{failed, new_private, prepare_folder};
 use crate::surface::cli::serve::{self, Bound};
-use crate::surface::cli::setup::{prepare, profile_text};
+use crate::surface::cli::setup::{make_project, prepare, profile_text};
 use crate::surface::cli::{Session, answer, caller, connect, profile_of, wait};
 use crate::surface::http::Auth;
 use crate::surface::mcp::remote::address::Address;
@@ -83,11 +83,7 @@ fn set_up(session: &Session) -> Result<(Service, Ready)> {
     let service = session.config.open(true)?;
     prepare(&service, None)?;
     let project = project_name(session)?;
-    let created = match ask(session, &service, "project_create", json!({"project": project})) {
-        Ok(_) => true,
-        Err(refusal) if refusal.code == Code::NotAllowed => false,
-        Err(refusal) => return Err(refusal),
-    };
+    let created = make_project(session, &service, &project)?;
     let profile = profile_of(session, &service, &project)?;
     let token = token_file(session, &service)?;
     Ok((service, Ready { project, created, profile, token }))

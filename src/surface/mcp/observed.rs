@@ -3,9 +3,12 @@
 //! the caller's.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 
 use serde_json::{Map, Value};
 
+use crate::client::process::Process;
+use crate::client::state::State;
 use crate::domain::secret;
 use crate::domain::session::{Observed, session_ref_problem};
 
@@ -69,25 +72,49 @@ const VARIABLES: [&str; 6] = [
     "GEMINI_SESSION_ID",
 ];
 
-/// What the environment of this process says about the client that started it.
+/// What is known of the client that started this process: the variables that it gave, and what its hooks say.
 #[derive(Debug, Default)]
-pub struct Environment(HashMap<String, String>);
+pub struct Environment {
+    variables: HashMap<String, String>,
+    hooks: Option<Hooks>,
+}
+
+/// The client's process, and where its hooks keep which session it is in.
+#[derive(Debug)]
+struct Hooks {
+    state: State,
+    process: Process,
+}
 
 impl Environment {
-    /// Keeps what is of use.
+    /// Keeps what is of use. The hooks' state is where these variables lead.
     pub fn new(variables: Vec<(String, String)>) -> Self {
-        Self(variables.into_iter().filter(|(name, _)| VARIABLES.contains(&name.as_str())).collect())
+        let given = |name: &str| variables.iter().find(|(one, _)| one == name).map(|(_, value)| value);
+        let told = given("CLAUDE_PID").and_then(|told| told.parse().ok());
+        let state = State::find(|name| given(name).map(OsString::from));
+        let hooks = state.and_then(|state| Some(Hooks { state, process: Process::client(told)? }));
+        let variables = variables.into_iter().filter(|(name, _)| VARIABLES.contains(&name.as_str())).collect();
+        Self { variables, hooks }
     }
 
     fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// The sessions that the client's process is in now, as its hooks say; asked anew each time, as it may start others.
+    fn hooked(&self, harness: &str) -> Vec<String> {
+        let client = crate::client::Client::named(harness).ok();
+        let hooks = self.hooks.as_ref().zip(client);
+        let found = hooks.map(|(hooks, client)| hooks.state.open_sessions(&hooks.process, client)).unwrap_or_default();
+        found.into_iter().filter(|session_ref| session_ref_problem(session_ref).is_none()).collect()
     }
 }
 
-/// Puts together what `client` (name and version), the metadata of this call and the environment tell.
+/// Puts together what `client` (name and version), its hooks, the metadata of this call and the environment tell.
 ///
-/// The call wins over the environment, which can be older than the session: a client may start a new one and keep
-/// the server. Over the network there is none: the environment of a server says nothing about its callers.
+/// The hooks win, then the call, then the environment, which can be older than the session: a client may start a new one
+/// and keep the server. Over the network there are no hooks and no environment: those of a server say nothing about its
+/// callers.
 pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environment: Option<&Environment>) -> Observed {
     let variable = |name: Option<&str>| environment?.get(name?);
     let Some((name, version)) = client else {
@@ -105,9 +132,15 @@ pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environm
     let Some(known) = known else {
         return Observed { harness, ..Observed::default() };
     };
-    let in_calls = known.session_in_call.iter().map(|path| at(meta, path));
-    let mut ids = in_calls.chain([variable(known.session_variable)]).flatten();
-    let session_ref = ids.find_map(|id| session_ref(known.harness, id));
+    let mut in_call = known.session_in_call.iter().filter_map(|path| at(meta, path));
+    let in_call = in_call.find_map(|id| session_ref(known.harness, id));
+    let mut hooked = environment.map(|environment| environment.hooked(known.harness)).unwrap_or_default();
+    let session_ref = match hooked.len() {
+        0 => in_call.or_else(|| session_ref(known.harness, variable(known.session_variable)?)),
+        1 => hooked.pop(),
+        // One process in several sessions: only the call knows whose it is.
+        _ => in_call,
+    };
     let models = [at(meta, known.model_in_call), variable(known.model_variable)];
     let model = models.into_iter().flatten().find_map(word).map(str::to_owned);
     Observed { harness, model, session_ref }

@@ -32,7 +32,7 @@ pub struct Wanted {
     pub result_commit: String,
 }
 
-type Told<T> = Result<T, Failure>;
+pub(super) type Told<T> = Result<T, Failure>;
 
 /// Looks at the repository of a folder. `now` tells the time.
 pub fn look(path: &std::ffi::OsStr, folder: &Path, wanted: &Wanted, until: std::time::Instant, now: Now) -> Facts {
@@ -87,7 +87,7 @@ fn told(failure: &Failure) -> String {
 }
 
 /// The repository of git's folder, and git with everything set aside that the repository names to be run.
-fn open(mut git: Git, now: Now) -> Told<(Git, Repository)> {
+pub(super) fn open(mut git: Git, now: Now) -> Told<(Git, Repository)> {
     let mut repository = Repository { at: now(), ..Repository::default() };
     let words = ["--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--show-object-format"];
     let said = answered(git.ask(&[&["rev-parse"], &words[..]].concat())?)?;
@@ -105,7 +105,7 @@ fn open(mut git: Git, now: Now) -> Told<(Git, Repository)> {
 }
 
 /// The output of a question that has no other answer than success.
-fn answered(said: Said) -> Told<String> {
+pub(super) fn answered(said: Said) -> Told<String> {
     if said.code == 0 { Ok(said.out) } else { Err(Failure::Failed(Some(said.code), said.err)) }
 }
 
@@ -167,7 +167,7 @@ impl Look<'_> {
     fn everything(&self, facts: &mut Facts) {
         let Wanted { branch, base_commit, result_commit } = self.wanted;
         let mut failed = Vec::new();
-        facts.head = kept(self.head(), &mut failed);
+        facts.head = kept(head(self.git, self.now), &mut failed);
         facts.branch = wanted(branch, || self.branch(branch), &mut failed);
         facts.base_commit = wanted(base_commit, || self.commit(base_commit), &mut failed);
         facts.result_commit = wanted(result_commit, || self.commit(result_commit), &mut failed);
@@ -180,19 +180,6 @@ impl Look<'_> {
         }
         failed.dedup();
         facts.failed = failed;
-    }
-
-    fn head(&self) -> Told<Head> {
-        let at = (self.now)();
-        let symbolic = self.git.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
-        let branch = Some(symbolic.out.trim_end_matches('\n')).filter(|_| symbolic.code == 0);
-        let commit = self.git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"])?;
-        let commit = Some(commit.out.trim()).filter(|id| commit.code == 0 && !id.is_empty());
-        Ok(Head {
-            at,
-            branch: branch.map(|name| name.trim_start_matches("refs/heads/").to_owned()),
-            commit: commit.map(str::to_owned),
-        })
     }
 
     fn branch(&self, claimed: &str) -> Told<Branch> {
@@ -328,7 +315,7 @@ impl Look<'_> {
     fn changes(&self, failed: &mut Vec<String>) -> Told<Changes> {
         let mut changes = Changes { at: (self.now)(), ..Changes::default() };
         let mut examples = Vec::new();
-        (changes.uncommitted, changes.untracked) = count_changes(self.git, &mut examples)?;
+        (changes.uncommitted, changes.untracked) = count_changes(self.git, &mut examples, EXAMPLES)?;
         changes.examples = examples;
         let top = answered(self.git.ask(&["rev-parse", "--path-format=absolute", "--show-toplevel"])?)?;
         let top = PathBuf::from(top.trim_end_matches('\n'));
@@ -346,9 +333,23 @@ impl Look<'_> {
     /// Its own configuration is the one that counts in it, and names its own filters.
     fn submodule(&self, path: &str, folder: PathBuf) -> Told<Submodule> {
         let (git, _) = open(self.git.at(folder), self.now)?;
-        let (uncommitted, untracked) = count_changes(&git, &mut Vec::new())?;
+        let (uncommitted, untracked) = count_changes(&git, &mut Vec::new(), 0)?;
         Ok(Submodule { path: path.to_owned(), uncommitted, untracked })
     }
+}
+
+/// What is checked out.
+pub(super) fn head(git: &Git, now: Now) -> Told<Head> {
+    let at = now();
+    let symbolic = git.ask(&["symbolic-ref", "--quiet", "HEAD"])?;
+    let branch = Some(symbolic.out.trim_end_matches('\n')).filter(|_| symbolic.code == 0);
+    let commit = git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"])?;
+    let commit = Some(commit.out.trim()).filter(|id| commit.code == 0 && !id.is_empty());
+    Ok(Head {
+        at,
+        branch: branch.map(|name| name.trim_start_matches("refs/heads/").to_owned()),
+        commit: commit.map(str::to_owned),
+    })
 }
 
 /// What was looked at; a failure is noted.
@@ -377,7 +378,7 @@ fn note_local(branch: &mut Branch, found: &[String]) {
 
 /// How many files differ from the last commit, and how many git does not know; the first few by name. Submodules are
 /// left to themselves: git would look at them with their own configuration.
-fn count_changes(git: &Git, examples: &mut Vec<String>) -> Told<(i64, i64)> {
+pub(super) fn count_changes(git: &Git, examples: &mut Vec<String>, most: usize) -> Told<(i64, i64)> {
     let (mut uncommitted, mut untracked) = (0, 0);
     let words = [
         "status",
@@ -397,7 +398,7 @@ fn count_changes(git: &Git, examples: &mut Vec<String>) -> Told<(i64, i64)> {
             _ => return,
         };
         *(if record[0] == b'?' { &mut untracked } else { &mut uncommitted }) += 1;
-        if examples.len() < EXAMPLES {
+        if examples.len() < most {
             let path = record.splitn(before + 1, |byte| *byte == b' ').last().unwrap_or_default();
             examples.push(visible(text::head(&String::from_utf8_lossy(path), WORDS)));
         }

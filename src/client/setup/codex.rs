@@ -1,0 +1,27 @@
+//! Codex's files.
+
+use serde_json::json;
+
+use crate::client::setup::edit::Edit;
+use crate::client::setup::{Change, Part, Request, server};
+
+/// When it calls us, once the person has trusted the hooks.
+pub const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"];
+
+/// What is written for it.
+pub fn changes(request: &Request<'_>) -> Vec<Change> {
+    let hooks = request.either(|places| places.codex.join("hooks.json"), &[".codex", "hooks.json"]);
+    let config = request.either(|places| places.codex.join("config.toml"), &[".codex", "config.toml"]);
+    // Its models defer the tools of servers; without this an agent learns of ours only by searching for them.
+    let mut entry = request.server.entry();
+    entry["omit_tools_from"] = json!(["deferred"]);
+    // It hands servers none of its environment by itself.
+    if !request.server.variables.is_empty() {
+        entry["env_vars"] = json!(request.server.variables);
+    }
+    let at = vec!["mcp_servers".to_owned(), server::NAME.to_owned()];
+    let mut changes = request.shared_skills();
+    changes.push(request.hooks(hooks, &EVENTS, &[("timeout", json!(10))]));
+    changes.push(request.change(Part::Server, config, Edit::Toml { at, entry }));
+    changes
+}

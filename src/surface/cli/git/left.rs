@@ -1,0 +1,65 @@
+//! What a session left in its repository, for one that ends without a handoff. Must never read what stands in a file.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Instant;
+
+use super::look::{Now, Told, answered, count_changes, head, open};
+use super::{Failure, Git};
+
+/// How many commits are named.
+const COMMITS: usize = 50;
+/// How many files are named.
+const FILES: usize = 50;
+
+/// Branch, commits, and what is not committed.
+#[derive(Clone, Debug, Default)]
+pub struct Left {
+    /// The branch, unless none is checked out.
+    pub branch: Option<String>,
+    /// The commit that is checked out.
+    pub commit: Option<String>,
+    /// The commits behind the one that was named, the newest first.
+    pub commits: Vec<String>,
+    /// How many files differ from the last commit.
+    pub uncommitted: u64,
+    /// How many files git does not know.
+    pub untracked: u64,
+    /// The first of both by name.
+    pub files: Vec<String>,
+}
+
+/// The commit that is checked out.
+pub fn commit(path: &OsStr, folder: &Path, until: Instant) -> Result<Option<String>, Failure> {
+    let (git, _) = Git::find(path, folder, until)?;
+    let said = git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"])?;
+    Ok(Some(said.out.trim().to_owned()).filter(|id| said.code == 0 && !id.is_empty()))
+}
+
+/// What is there now that was not at the commit `since`.
+pub fn left(path: &OsStr, folder: &Path, since: Option<&str>, until: Instant, now: Now) -> Result<Left, Failure> {
+    let (git, _) = Git::find(path, folder, until)?;
+    let (git, _) = open(git, now)?;
+    let head = head(&git, now)?;
+    let commits = match (since, &head.commit) {
+        (Some(since), Some(last)) if since != last => commits(&git, since, last)?,
+        _ => Vec::new(),
+    };
+    let mut files = Vec::new();
+    let (uncommitted, untracked) = count_changes(&git, &mut files, FILES)?;
+    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+    let (uncommitted, untracked) = (count(uncommitted), count(untracked));
+    Ok(Left { branch: head.branch, commit: head.commit, commits, uncommitted, untracked, files })
+}
+
+/// None where the first is not there any more: then nothing is known of what lies between.
+fn commits(git: &Git, since: &str, last: &str) -> Told<Vec<String>> {
+    let is_there =
+        git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{since}^{{commit}}")])?;
+    if is_there.code != 0 {
+        return Ok(Vec::new());
+    }
+    let most = format!("--max-count={COMMITS}");
+    let said = answered(git.ask(&["rev-list", &most, "--end-of-options", &format!("{since}..{last}")])?)?;
+    Ok(said.lines().map(str::to_owned).collect())
+}

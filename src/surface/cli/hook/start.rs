@@ -1,0 +1,135 @@
+//! A session starts, goes on, or was cleared or compacted: it is told who it is and what waits.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::{Failure, Hook, apart};
+use crate::client::hook::Answer;
+use crate::client::hook::words::{self, Left, Waiting};
+use crate::client::process::Process;
+use crate::client::state::draft::{Draft, tree_of};
+use crate::client::state::session::Session;
+use crate::client::{Client, desktop};
+use crate::operations::glance::Glance;
+use crate::surface::cli::git::left;
+use crate::surface::cli::now;
+
+pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
+    let pinned = hook.pinned()?;
+    let asked = pinned.map(|pinned| hook.glance(pinned));
+    note_process(hook);
+    tell_shell(hook);
+    let Some(asked) = asked else {
+        // Nothing is to be said of a repository that has no project.
+        return Ok(Answer::default());
+    };
+    let tree = hook.input.folder.as_deref().and_then(tree_of);
+    let session = note_session(hook, tree.as_deref());
+    let drafts = drafts(hook, tree.as_deref());
+    let glance = asked.found("the database")??;
+    if let Some(state) = hook.state() {
+        state.prune(SystemTime::now());
+    }
+    if !hook.does("start") {
+        return Ok(Answer::default());
+    }
+    Ok(said(hook, session.and_then(|session| session.desktop).as_deref(), glance, &drafts))
+}
+
+fn said(hook: &Hook<'_>, desktop: Option<&str>, glance: Glance, drafts: &[Draft]) -> Answer {
+    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+    let waiting = Waiting {
+        handoffs: count(glance.handoffs),
+        lines: glance.lines,
+        messages: count(glance.messages),
+        owned: glance.owned,
+    };
+    let left = drafts.first().map_or_else(Left::default, |last| Left {
+        sessions: drafts.len(),
+        commits: last.commits.len(),
+        files: usize::try_from(last.uncommitted + last.untracked).unwrap_or(usize::MAX),
+    });
+    let compacted = if hook.input.starts_by("compact") { words::compacted(&waiting.owned) } else { None };
+    let cold = hook.input.cold.as_ref();
+    let parts = [
+        Some(words::start(hook.session_ref.as_deref(), desktop, &waiting)),
+        compacted,
+        cold.map(words::cold),
+        words::left(left),
+    ];
+    let context = parts.into_iter().flatten().collect::<Vec<String>>().join("\n");
+    let notice =
+        cold.filter(|cold| words::is_worth_a_fresh_start(cold)).map(|cold| format!("HeyAira: {}", words::cold(cold)));
+    Answer { context: Some(context), notice, block: None }
+}
+
+/// Remembers which session the client's process is in.
+pub(super) fn note_process(hook: &Hook<'_>) {
+    let (Some(state), Some(session_ref)) = (hook.state(), &hook.session_ref) else { return };
+    if let Some(process) = Process::client(hook.client_process()) {
+        let kept = state.open_session(&process, hook.input.client, session_ref);
+        hook.note_kept("the session of the client's process", kept);
+    }
+}
+
+/// Has commands that Claude Code runs in its shell know their session: the file is its own way for that.
+fn tell_shell(hook: &Hook<'_>) {
+    let file = std::env::var_os("CLAUDE_ENV_FILE").map(PathBuf::from).filter(|file| file.is_absolute());
+    let (Some(file), Some(session_ref)) = (file.filter(|_| hook.input.client == Client::ClaudeCode), &hook.session_ref)
+    else {
+        return;
+    };
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    // An id is made of letters, digits and `-_.`, which a shell takes as they are.
+    let told = opened.and_then(|mut file| file.write_all(format!("export HEYAIRA_SESSION={session_ref}\n").as_bytes()));
+    hook.note_kept("the session in CLAUDE_ENV_FILE", told);
+}
+
+/// Remembers the session: when and at which commit it was first seen, and its id in Claude Desktop.
+fn note_session(hook: &Hook<'_>, tree: Option<&Path>) -> Option<Session> {
+    let (state, session_ref) = (hook.state()?, hook.session_ref.as_ref()?);
+    // Each compaction can be stopped once.
+    for said in ["compaction", "stopped"] {
+        state.forget_said(session_ref, said);
+    }
+    let known = state.session(session_ref);
+    let mut session = known.clone().unwrap_or_else(|| Session {
+        session_ref: session_ref.clone(),
+        began: now().rfc3339(),
+        head: tree.and_then(|tree| head(hook, tree)),
+        desktop: None,
+    });
+    if session.desktop.is_none() {
+        session.desktop = desktop_session(hook);
+    }
+    if known.as_ref() != Some(&session) {
+        hook.note_kept("the session", state.keep_session(&session));
+    }
+    Some(session)
+}
+
+/// The session's id in Claude Desktop, if it runs in its Code tab.
+pub(super) fn desktop_session(hook: &Hook<'_>) -> Option<String> {
+    let entrypoint = std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_default();
+    let in_desktop = hook.input.client == Client::ClaudeCode && entrypoint.contains("desktop");
+    let id = hook.input.session.as_ref().filter(|_| in_desktop)?;
+    desktop::session_of(id, |name| std::env::var_os(name))
+}
+
+/// The commit that is checked out, if git says it in time.
+fn head(hook: &Hook<'_>, tree: &Path) -> Option<String> {
+    let (tree, until) = (tree.to_owned(), hook.until);
+    let asked = apart::run(until, move || left::commit(&std::env::var_os("PATH").unwrap_or_default(), &tree, until));
+    asked.found("git").ok()?.ok()?
+}
+
+/// What sessions before left here, this one's own aside: it goes on.
+fn drafts(hook: &Hook<'_>, tree: Option<&Path>) -> Vec<Draft> {
+    let (Some(state), Some(tree)) = (hook.state(), tree) else { return Vec::new() };
+    if let Some(session_ref) = &hook.session_ref {
+        state.remove_draft(tree, session_ref);
+    }
+    if hook.does("drafts") { state.drafts_to_tell(tree) } else { Vec::new() }
+}

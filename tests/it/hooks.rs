@@ -1,0 +1,8 @@
+//! Hooks: what clients really give them, what they answer, and that nothing ever breaks a client.
+
+mod drafts;
+mod failures;
+mod repository;
+mod sessions;
+mod shapes;
+mod start;

@@ -1,0 +1,115 @@
+//! What a session leaves that ends without a handoff.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::repository::{CLAUDE, Repository};
+
+const NEXT: &str = "b07e44d9-15c8-4c6a-8f32-90ab6c1de574";
+
+fn end(here: &Repository, session: &str) {
+    let ended = here.claude(session, "SessionEnd", json!({"reason": "prompt_input_exit"}));
+    assert_eq!(here.hook("claude", &ended, &[]).out, "");
+    assert_eq!(here.log(), "");
+}
+
+fn drafts(here: &Repository) -> Value {
+    here.run(&["handoff", "draft", "--json"], &[]).json()["drafts"].clone()
+}
+
+#[test]
+fn a_session_without_a_handoff_leaves_a_draft_that_the_next_one_is_told_of() {
+    let here = Repository::new();
+    let base = here.git(&["rev-parse", "HEAD"]);
+    here.start(CLAUDE);
+    here.git(&["checkout", "--quiet", "-b", "feature/totals"]);
+    fs::write(here.tree.join("totals.rs"), "fn totals() {}").expect("a file");
+    here.git(&["add", "."]);
+    here.git(&["commit", "--quiet", "-m", "Add totals"]);
+    fs::write(here.tree.join("totals.rs"), "fn totals() -> u64 { 0 }").expect("a file");
+    fs::write(here.tree.join("notes.txt"), "later").expect("a file");
+    end(&here, CLAUDE);
+
+    let found = drafts(&here);
+    let commit = here.git(&["rev-parse", "HEAD"]);
+    assert_eq!(found[0]["commits"], json!([commit]));
+    assert_eq!((&found[0]["uncommitted"], &found[0]["untracked"]), (&json!(1), &json!(1)));
+    assert_eq!(found[0]["files"], json!(["totals.rs", "notes.txt"]));
+    let receipt = json!({
+        "session_ref": format!("claude-code:{CLAUDE}"), "branch": "feature/totals",
+        "base_commit": base, "result_commit": commit,
+    });
+    assert_eq!(found[0]["work_receipt"], receipt);
+    let shown = here.run(&["handoff", "draft"], &[]).out;
+    assert!(shown.contains("- Branch: `feature/totals`") && shown.contains("- `notes.txt`"), "{shown}");
+
+    let told = here.start(NEXT);
+    assert!(told.contains("without a handoff and left 1 commit and 2 uncommitted files"), "{told}");
+    assert!(told.contains("`heyaira handoff draft`"), "{told}");
+    for _ in 0..2 {
+        assert!(here.start(NEXT).contains("without a handoff"));
+    }
+    assert!(!here.start(NEXT).contains("without a handoff"), "three times, never a nag");
+    assert_eq!(drafts(&here).as_array().map(Vec::len), Some(1), "it is still there to be read");
+    assert_eq!(here.run(&["handoff", "draft", "--clear", "--json"], &[]).json(), json!({"cleared": 1}));
+    assert_eq!(drafts(&here), json!([]));
+}
+
+#[test]
+fn a_session_that_handed_off_or_touched_nothing_leaves_none() {
+    let here = Repository::new();
+    fs::write(here.tree.join("before.txt"), "there before").expect("a file");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    let file = fs::OpenOptions::new().write(true).open(here.tree.join("before.txt")).expect("a file");
+    file.set_modified(old).expect("a time");
+    here.start(CLAUDE);
+    end(&here, CLAUDE);
+    assert_eq!(drafts(&here), json!([]));
+
+    here.start(NEXT);
+    fs::write(here.tree.join("work.rs"), "work").expect("a file");
+    here.handed_off("Work", &format!("claude-code:{NEXT}"));
+    end(&here, NEXT);
+    assert_eq!(drafts(&here), json!([]));
+}
+
+#[test]
+fn a_session_that_goes_on_takes_its_draft_back() {
+    let here = Repository::new();
+    here.start(CLAUDE);
+    fs::write(here.tree.join("work.rs"), "work").expect("a file");
+    end(&here, CLAUDE);
+    assert_eq!(drafts(&here).as_array().map(Vec::len), Some(1));
+    let resumed = here.claude(CLAUDE, "SessionStart", json!({"source": "resume"}));
+    assert!(!here.hook("claude", &resumed, &[]).out.contains("without a handoff"));
+    assert_eq!(drafts(&here), json!([]));
+}
+
+#[test]
+fn without_git_a_repository_or_a_project_there_is_none() {
+    let here = Repository::new();
+    fs::write(here.tree.join("work.rs"), "work").expect("a file");
+    let ended = here.claude(CLAUDE, "SessionEnd", json!({"reason": "other"}));
+    here.hook("claude", &ended, &[("HEYAIRA_HOOKS_WITHOUT", "drafts")]);
+    assert_eq!(here.log(), "");
+    here.hook("claude", &ended, &[("PATH", "/nowhere")]);
+    assert!(here.log().contains("git did not say what the session left"), "{}", here.log());
+    assert_eq!(drafts(&here), json!([]));
+    assert_eq!(here.place.bare(&["handoff", "draft"]).code, 3, "no repository");
+
+    let bare = Repository::without_project();
+    fs::write(bare.tree.join("work.rs"), "work").expect("a file");
+    bare.hook("claude", &bare.claude(CLAUDE, "SessionEnd", json!({"reason": "other"})), &[]);
+    assert_eq!(drafts(&bare), json!([]));
+}
+
+#[test]
+fn names_of_files_and_branches_steer_no_terminal() {
+    let here = Repository::new();
+    here.start(CLAUDE);
+    fs::write(here.tree.join("red\u{1b}[31m.txt"), "work").expect("a file");
+    end(&here, CLAUDE);
+    let shown = here.run(&["handoff", "draft"], &[]).out;
+    assert!(shown.contains("red") && !shown.contains('\u{1b}'), "{shown:?}");
+}

@@ -1,0 +1,7 @@
+//! Setting clients up: what is written, that twice is once, that all of it is taken back, and what is refused.
+
+mod command;
+mod edits;
+mod files;
+mod ground;
+mod places;
