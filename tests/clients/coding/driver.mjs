@@ -8,6 +8,7 @@ import { copilot } from './client/copilot.mjs';
 import { gemini } from './client/gemini.mjs';
 import { openCode } from './client/opencode.mjs';
 import { askClient, makeGround } from './ground.mjs';
+import { expectConnected, expectUndone, setUp } from './setup.mjs';
 import { goRound } from './ring.mjs';
 import { bareRequest, countResume, counterIn, expectAims, tableOf, typicalHandoff } from './tokens.mjs';
 
@@ -38,19 +39,37 @@ async function installPlugin(ground, client) {
   const began = performance.now();
   client.prepare?.(ground);
   client.pluginFiles?.(ground, plugin);
-  for (const args of [...client.plugin(plugin), client.connected.args]) {
+  for (const args of client.plugin(plugin)) {
     const { code, late, stdout, stderr } = await askClient(ground, client, args);
     assert.ok(code === 0 && !late, `${client.name} ${args.join(' ')}: ${code} ${stdout} ${stderr}`);
-    // Health checks end well whatever they say.
-    if (args === client.connected.args) assert.match(stdout + stderr, client.connected.says);
   }
+  await expectConnected(ground, client);
   report(`${client.name}: plugin installed, server connected`, (performance.now() - began) / 1000);
 }
 
-const shared = await ground('plugin');
-for (const client of clients) await installPlugin(shared, client);
-await goRound(shared, clients, { hooks: true, skills: true }, report);
-await shared.outside.close();
+/** A client that has run before is set up, used, and taken back. */
+async function setUpFor(ground, client, scope) {
+  const began = performance.now();
+  client.prepare?.(ground);
+  await bareRequest(ground, client);
+  expectUndone(ground, client, scope);
+  setUp(ground, client, scope);
+  await expectConnected(ground, client);
+  report(`${client.name}: set up (${scope}), taken back, set up`, (performance.now() - began) / 1000);
+}
+
+const WAYS = {
+  plugin: installPlugin,
+  user: (where, client) => setUpFor(where, client, 'user'),
+  project: (where, client) => setUpFor(where, client, 'project'),
+};
+
+for (const way of (process.env.WAYS ?? 'user,plugin').split(',')) {
+  const shared = await ground(way);
+  for (const client of clients) await WAYS[way](shared, client);
+  await goRound(shared, clients, { hooks: true, skills: true }, report);
+  await shared.outside.close();
+}
 
 const count = counterIn(installed);
 const rows = [];
