@@ -168,5 +168,8 @@ fn without_a_price_the_window_still_counts_and_money_is_not_named() {
 fn an_empty_session_has_nothing_to_weigh() {
     let outlook = Outlook::of(&heyaira::economics::Session::default(), &built_in(), noon());
     assert_eq!(trigger(&outlook), None);
-    assert_eq!(outlook.sentence(), "Nothing to weigh yet: the transcript tells no request.");
+    assert_eq!(
+        outlook.sentence(),
+        "Nothing to weigh yet: no request since the start, or since the last compaction, tells the context."
+    );
 }
