@@ -2,6 +2,7 @@
 //! below this folder. Must never hold text that a session said or a task stores: counts, ids and places alone.
 
 pub mod desktop;
+pub mod folder;
 pub mod hook;
 pub mod process;
 pub mod setup;
@@ -81,6 +82,22 @@ impl Client {
             Self::Zed => "Zed",
             Self::Goose => "Goose",
         }
+    }
+
+    /// The program by which it is run from a shell, if it has one.
+    pub fn program(self) -> Option<&'static str> {
+        Some(match self {
+            Self::ClaudeCode => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::OpenCode => "opencode",
+            Self::Copilot => "copilot",
+            Self::ClaudeDesktop => return None,
+            Self::Cursor => "cursor",
+            Self::VsCode => "code",
+            Self::Zed => "zed",
+            Self::Goose => "goose",
+        })
     }
 
     /// The client of that name; `claude` is Claude Code, as hooks of its plugin call it.

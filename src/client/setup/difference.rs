@@ -49,7 +49,7 @@ pub fn unified(path: &str, before: Option<&str>, after: Option<&str>, lines: Lin
     told
 }
 
-/// A line of JSON or TOML with its names, its structure and our texts; everything else is hidden.
+/// A line of JSON, TOML or YAML with its names, its structure and our texts; everything else is hidden.
 fn settings(line: &str, ours: &[String]) -> String {
     let trimmed = line.trim_start();
     if trimmed.starts_with('[') && trimmed.trim_end().ends_with(']') && !trimmed.contains(',') && is_header(trimmed) {
@@ -57,22 +57,30 @@ fn settings(line: &str, ours: &[String]) -> String {
     }
     let mut shown = String::new();
     let mut rest = line;
+    // A name stands first, or behind a brace or the comma of what a brace opened.
+    let mut may_be_name = true;
     while let Some(first) = rest.chars().next() {
+        if is_structure(first) {
+            shown.push(first);
+            rest = &rest[first.len_utf8()..];
+            let in_braces = first == ',' && (shown.contains('{') || rest.trim_start().starts_with('"'));
+            may_be_name = first.is_whitespace() && may_be_name || first == '{' || in_braces;
+            continue;
+        }
         let length = match first {
             '"' | '\'' => quoted_length(rest),
-            one if is_structure(one) => {
-                shown.push(one);
-                rest = &rest[one.len_utf8()..];
-                continue;
-            }
             _ => rest.find(|one: char| is_structure(one) || one == '"').unwrap_or(rest.len()),
         };
         let (word, behind) = rest.split_at(length);
-        shown.push_str(&word_of(word, behind, ours));
-        rest = behind;
         if is_comment(word) {
-            break;
+            let sign = if word.starts_with('#') { "#" } else { "//" };
+            return format!("{shown}{sign} {HIDDEN}");
         }
+        let is_item = word == "-" && shown.trim().is_empty();
+        let is_name = may_be_name && behind.trim_start().starts_with([':', '=']);
+        shown.push_str(&if is_item { word.to_owned() } else { word_of(word, is_name, ours) });
+        may_be_name = is_item;
+        rest = behind;
     }
     shown
 }
@@ -95,13 +103,9 @@ fn is_comment(word: &str) -> bool {
 }
 
 /// A word as it is shown: names and our texts whole, of others that they are there.
-fn word_of(word: &str, behind: &str, ours: &[String]) -> String {
-    let is_name = behind.trim_start().starts_with([':', '=']);
+fn word_of(word: &str, is_name: bool, ours: &[String]) -> String {
     let bare = word.trim_matches(['"', '\'']);
     let is_ours = ours.iter().any(|text| text == bare || serde_json::to_string(text).is_ok_and(|text| text == word));
-    if is_comment(word) {
-        return format!("{} {HIDDEN}", if word.starts_with('#') { "#" } else { "//" });
-    }
     if is_ours || matches!(word, "true" | "false" | "null") || (is_name && is_plain_name(bare)) {
         return word.to_owned();
     }

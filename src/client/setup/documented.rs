@@ -1,8 +1,12 @@
 //! The files of clients that are set up from their documentation; none of them was run with it.
 
+use serde_json::json;
+
 use crate::client::Client;
+use crate::client::setup::edit::Edit;
 use crate::client::setup::place::Places;
-use crate::client::setup::{Change, Request};
+use crate::client::setup::server::{NAME, Server};
+use crate::client::setup::{Change, Part, Request};
 
 /// What is written for one of them: the entry of the server alone.
 pub fn changes(request: &Request<'_>) -> Vec<Change> {
@@ -20,6 +24,15 @@ pub fn changes(request: &Request<'_>) -> Vec<Change> {
             let path = request.either(|places| places.zed.join("settings.json"), &[".zed", "settings.json"]);
             request.json(path, "context_servers", stdio)
         }
+        Client::Goose => request.change(Part::Server, request.places.goose.join("config.yaml"), goose(request.server)),
         _ => request.json(request.places.claude_desktop(), "mcpServers", stdio),
     }]
+}
+
+/// Goose's entry; it wants the time in seconds that a call may take.
+fn goose(server: &Server) -> Edit {
+    let entry = json!({
+        "name": NAME, "enabled": true, "type": "stdio", "cmd": server.program, "args": server.words(), "timeout": 60,
+    });
+    Edit::Yaml { list: "extensions".to_owned(), name: NAME.to_owned(), entry }
 }

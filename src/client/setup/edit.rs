@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::client::setup::{block, edit_hooks, edit_json, edit_toml};
+use crate::client::setup::{block, edit_hooks, edit_json, edit_toml, edit_yaml};
 
 /// What is put into a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,15 @@ pub enum Edit {
         /// The names on the way to it.
         at: Vec<String>,
         /// The keys that are ours.
+        entry: Value,
+    },
+    /// An entry of a YAML file.
+    Yaml {
+        /// The mapping at the top that it belongs to.
+        list: String,
+        /// Its name there.
+        name: String,
+        /// The members that are ours.
         entry: Value,
     },
     /// A marked block of a Markdown file.
@@ -91,6 +100,7 @@ impl Edit {
             Self::Json { at, entry } => edit_json::put(text, at, entry, present.force),
             Self::Hooks { events } => edit_hooks::put(text, events),
             Self::Toml { at, entry } => edit_toml::put(text, at, entry, present.force),
+            Self::Yaml { list, name, entry } => edit_yaml::put(text, list, name, entry, present.force),
             Self::Block { text: inner } => block::put(text, inner),
             Self::Whole { text: whole, replaces } => {
                 let free = present.text.is_none_or(|now| now == whole) || *replaces || present.ours || present.force;
@@ -106,6 +116,7 @@ impl Edit {
             Self::Json { at, .. } => edit_json::take_out(now, at, before)?,
             Self::Hooks { .. } => edit_hooks::take_out(now, before)?,
             Self::Toml { at, .. } => edit_toml::take_out(now, at, before)?,
+            Self::Yaml { list, name, .. } => edit_yaml::take_out(now, list, name, before)?,
             Self::Block { .. } => block::take_out(now)?,
             Self::Whole { text, .. } if now == text => return Ok(before.map(str::to_owned)),
             Self::Whole { .. } => {
@@ -123,7 +134,9 @@ impl Edit {
     pub fn texts(&self) -> Vec<String> {
         let mut found = Vec::new();
         match self {
-            Self::Json { entry, .. } | Self::Toml { entry, .. } => texts_of(entry, &mut found),
+            Self::Json { entry, .. } | Self::Toml { entry, .. } | Self::Yaml { entry, .. } => {
+                texts_of(entry, &mut found);
+            }
             Self::Hooks { events } => events.iter().for_each(|(_, handler)| texts_of(handler, &mut found)),
             Self::Block { .. } | Self::Whole { .. } => {}
         }

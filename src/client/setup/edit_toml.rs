@@ -7,6 +7,11 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 use crate::client::setup::edit::{Problem, by_hand, foreign};
 use crate::client::setup::server::is_ours;
 
+/// What is at a place.
+pub fn entry(text: &str, at: &[String]) -> Option<Value> {
+    lookup(&text.parse::<DocumentMut>().ok()?, at).map(value_of)
+}
+
 /// The text with the keys of `entry` in the table at `at`; other keys of it stay.
 pub fn put(text: &str, at: &[String], entry: &Value, force: bool) -> Result<String, Problem> {
     let snippet = snippet(at, entry);

@@ -9,7 +9,7 @@ use crate::client::setup::edit::{Edit, Present, Problem};
 use crate::client::setup::file::{Seen, check_writable, look, missing_folders, replace};
 use crate::client::setup::record::{Kept, Record, User, failed, hash};
 use crate::client::setup::{Change, Part};
-use crate::error::{Refusal, Result};
+use crate::error::{Code, Refusal, Result};
 
 /// The byte order mark that some editors write.
 const MARK: &str = "\u{feff}";
@@ -129,11 +129,22 @@ pub fn carry_out(ready: &[Ready], record: &mut Record, step: &mut dyn FnMut(&Rea
         }
         note(one, record)?;
         step(one, Step::Recorded)?;
+        check_unchanged(one)?;
         let after = one.after.as_deref().unwrap_or_default();
         replace(&one.target, after).map_err(|error| failed("write", &one.target, &error))?;
         step(one, Step::Written)?;
     }
     Ok(())
+}
+
+/// Refuses once another program, such as the client itself, has written the file since it was looked at.
+fn check_unchanged(one: &Ready) -> Result<()> {
+    let now = look(&one.path).map_err(|problem| refused(&[(one.path.clone(), problem)]))?;
+    if now.bytes == one.before {
+        return Ok(());
+    }
+    let message = format!("{} was changed by another program in this very moment", one.path.display());
+    Err(Refusal::new(Code::Unavailable, message, "Run it again: it goes on where it stopped."))
 }
 
 /// Keeps what is there before it is changed.
@@ -244,6 +255,7 @@ pub fn undo(
     check_all_writable(plan)?;
     for (one, undoing) in plan {
         if one.changes() {
+            check_unchanged(one)?;
             let written = match &one.after {
                 Some(bytes) => replace(&one.target, bytes),
                 None => fs::remove_file(&one.target),

@@ -14,6 +14,7 @@ use crate::client::setup::execution::{carry_out, prepare, prepare_undo, undo};
 use crate::client::setup::place::{Places, Platform};
 use crate::client::setup::record::{Record, User};
 use crate::client::setup::{Part, Request, Scope, plan};
+use crate::client::state::State;
 use crate::error::{Refusal, Result};
 use crate::surface::cli::Session;
 use crate::surface::cli::clients::connection::Connection;
@@ -170,14 +171,8 @@ pub fn places() -> Result<Places> {
 
 /// Where it is kept what was there before.
 pub fn record_folder() -> Result<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let named = set("HEYAIRA_STATE");
-    let states = if cfg!(windows) { set("LOCALAPPDATA") } else { set("XDG_STATE_HOME") };
-    let usual = || places().map(|places| places.home.join(".local").join("state"));
-    let folder = match (named, states) {
-        (Some(folder), _) => folder,
-        (None, Some(states)) => states.join("heyaira"),
-        (None, None) => usual()?.join("heyaira"),
-    };
-    Ok(folder.join("setup"))
+    let state = State::find(|name| std::env::var_os(name));
+    let state =
+        state.ok_or_else(|| Refusal::argument("there is no home folder: set HOME, or name one with HEYAIRA_STATE"))?;
+    Ok(state.folder().join("setup"))
 }

@@ -1,5 +1,8 @@
 //! `heyaira doctor`: what a set-up is looked at for. Must never change what is stored.
 
+pub mod clients;
+pub mod running;
+
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -15,6 +18,8 @@ use crate::surface::cli::{Session, answer, wait};
 /// `heyaira doctor`: each check with ok, warning or failed, and what to do.
 pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
     let mut findings = Vec::new();
+    // They are other programs, so what is wrong with one of them is told and does not make ours fail.
+    let clients = clients::examine(session);
     let mut exit = 0;
     match session.config.open(false) {
         Err(refusal) => {
@@ -26,14 +31,17 @@ pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
             exit = exit.max(examine(session, &service, &mut findings)?);
         }
     }
+    findings.extend(clients.iter().filter_map(clients::Report::finding));
     if session.json {
         let rows: Vec<Value> = findings
             .iter()
             .map(|one| json!({"check": one.check, "state": word(one.state), "told": one.told}))
             .collect();
-        answer::print(&json!({"healthy": exit == 0, "checks": rows}), true)?;
+        let clients: Vec<Value> = clients.iter().map(clients::Report::as_json).collect();
+        answer::print(&json!({"healthy": exit == 0, "checks": rows, "clients": clients}), true)?;
     } else {
         let lines = findings.iter().map(|one| format!("{:8} {}: {}\n", word(one.state), one.check, one.told));
+        let lines = lines.chain(clients::not_installed(&clients));
         answer::write(&crate::domain::text::visible(&lines.collect::<String>()))?;
     }
     Ok(ExitCode::from(exit))

@@ -6,7 +6,7 @@
 
 pub mod left;
 pub mod look;
-mod process;
+pub(super) mod process;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -79,7 +79,15 @@ fn toml_texts() -> Vec<(&'static str, String)> {
 }
 
 fn yaml_texts() -> Vec<(&'static str, String)> {
-    Vec::new()
+    let commented = "# mine\nGOOSE_MODEL: m # the best\nextensions:\n    # theirs\n    other:\n        enabled: true\n        cmd: 'x'\n\nlast: |\n  text: of\n  several lines\n";
+    vec![
+        ("comments", commented.to_owned()),
+        ("windows line ends", commented.replace('\n', "\r\n")),
+        ("byte order mark", format!("\u{feff}{commented}")),
+        ("no line end", "a: 1\nextensions:".to_owned()),
+        ("no list", "a: 1".to_owned()),
+        ("an older entry of ours", "extensions:\n  heyaira:\n    cmd: /old/heyaira\n    args:\n    - mcp\n    - --project\n    - x\n    timeout: 5\n  z:\n    cmd: y\n".to_owned()),
+    ]
 }
 
 fn each(test: impl Fn(&Ground, &str)) {
@@ -159,11 +167,10 @@ fn of_a_file_that_others_changed_since_only_ours_is_taken_out() {
         let text = fs::read_to_string(&file).unwrap_or_default();
         ground.set_up().expect("set up");
         let now = fs::read_to_string(&file).expect("text");
-        let is_toml = file.extension().is_some_and(|ending| ending == "toml");
-        let changed = if is_toml {
-            format!("{now}\n[added]\nlater = 1\n")
-        } else {
-            now.replacen('{', "{ \"added\": {\"later\": 1},", 1)
+        let changed = match file.extension().and_then(|ending| ending.to_str()) {
+            Some("toml") => format!("{now}\n[added]\nlater = 1\n"),
+            Some("yaml") => format!("{now}\nlater: 1\n"),
+            _ => now.replacen('{', "{ \"added\": {\"later\": 1},", 1),
         };
         fs::write(&file, &changed).expect("changed");
         let undone = ground.undo().expect("undone");

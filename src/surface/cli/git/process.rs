@@ -12,17 +12,17 @@ const ERRORS: u64 = 4_096;
 const ASKED_AGAIN: Duration = Duration::from_millis(2);
 
 /// How a process ended.
-pub(super) struct Ended {
+pub(in crate::surface::cli) struct Ended {
     /// Its exit code; -1 if it was ended by a signal.
-    pub(super) code: i32,
+    pub(in crate::surface::cli) code: i32,
     /// The beginning of its standard error.
-    pub(super) err: String,
+    pub(in crate::surface::cli) err: String,
 }
 
 /// Runs a process whose outputs are piped; `take` sees its output as it comes, and says whether it wants more.
 ///
 /// An error of the kind `TimedOut` where it did not end until then, `FileTooLarge` where `take` wanted no more.
-pub(super) fn run(
+pub(in crate::surface::cli) fn run(
     mut command: Command,
     input: &str,
     until: Instant,

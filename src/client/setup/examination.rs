@@ -1,0 +1,112 @@
+//! How a client's set-up stands, by its files: what is there, what is older than this program, what is there twice.
+//! Must never change a file, nor tell what others keep in one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::client::setup::edit::{Edit, Present};
+use crate::client::setup::place::Places;
+use crate::client::setup::server::{command_of, is_ours};
+use crate::client::setup::{Change, Part, edit_json, edit_toml, edit_yaml};
+
+/// How one part stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Nothing of it is there.
+    Absent,
+    /// It is there, and a set-up would change it.
+    Older,
+    /// It is there as a set-up would write it.
+    Current,
+}
+
+/// A part of the set-up as it stands.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Which part.
+    pub part: Part,
+    /// The worst of its files.
+    pub standing: Standing,
+    /// The first of its files.
+    pub path: PathBuf,
+    /// The command of the entry that starts the server, if it is ours.
+    pub command: Vec<String>,
+}
+
+/// The parts of a plan as they stand now.
+pub fn examine(changes: &[Change]) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for change in changes {
+        let text = fs::read_to_string(&change.path).ok();
+        let text = text.as_deref().map(|text| text.trim_start_matches('\u{feff}'));
+        let standing = standing(&change.edit, text);
+        let command = text.map(|text| our_command(&change.edit, text)).unwrap_or_default();
+        match found.iter_mut().find(|one| one.part == change.part) {
+            Some(one) => one.standing = one.standing.min(standing),
+            None => found.push(Found { part: change.part, standing, path: change.path.clone(), command }),
+        }
+    }
+    found
+}
+
+fn standing(edit: &Edit, text: Option<&str>) -> Standing {
+    let Some(text) = text else { return Standing::Absent };
+    if edit.put(Present { text: Some(text), ..Present::default() }).is_ok_and(|put| put == text) {
+        return Standing::Current;
+    }
+    match edit {
+        Edit::Whole { .. } => Standing::Older,
+        // What can be taken out is there.
+        _ if edit.take_out(text, None).is_ok_and(|rest| rest.as_deref() != Some(text)) => Standing::Older,
+        _ => Standing::Absent,
+    }
+}
+
+/// The command that an entry starts, if it starts `heyaira mcp`.
+fn our_command(edit: &Edit, text: &str) -> Vec<String> {
+    let entry = match edit {
+        Edit::Json { at, .. } => edit_json::value(text).and_then(|whole| edit_json::lookup(&whole, at).cloned()),
+        Edit::Toml { at, .. } => edit_toml::entry(text, at),
+        Edit::Yaml { list, name, .. } => edit_yaml::entry(text, list, name),
+        Edit::Hooks { .. } | Edit::Block { .. } | Edit::Whole { .. } => None,
+    };
+    let ours = entry.filter(is_ours);
+    ours.iter().flat_map(|entry| command_of(entry)).map(str::to_owned).collect()
+}
+
+/// Where a client says that our plugin is installed in it, and the command that takes it out.
+pub fn plugin(client: Client, places: &Places) -> Option<(PathBuf, String)> {
+    let (path, way): (PathBuf, &[&str]) = match client {
+        Client::ClaudeCode => (places.claude.join("plugins").join("installed_plugins.json"), &["plugins"]),
+        Client::Copilot => (places.copilot.join("settings.json"), &["enabledPlugins"]),
+        Client::Codex => (places.codex.join("config.toml"), &["plugins"]),
+        Client::Gemini => {
+            let folder = places.gemini.join("extensions").join("heyaira");
+            return folder.is_dir().then(|| (folder, "gemini extensions uninstall heyaira".to_owned()));
+        }
+        _ => return None,
+    };
+    let way: Vec<String> = way.iter().map(|&name| name.to_owned()).collect();
+    let text = fs::read_to_string(&path).ok()?;
+    let list = match client {
+        Client::Codex => edit_toml::entry(&text, &way)?,
+        _ => edit_json::lookup(&edit_json::value(&text)?, &way)?.clone(),
+    };
+    let installed = |(name, value): (&String, &Value)| name.starts_with("heyaira@") && *value != Value::Bool(false);
+    let name = list.as_object()?.iter().find(|one| installed(*one))?.0.clone();
+    let program = client.program().unwrap_or_default();
+    let verb = if client == Client::Codex { "remove" } else { "uninstall" };
+    Some((path, format!("{program} plugin {verb} {name}")))
+}
+
+/// How many of our hooks in that file Codex has been told to trust.
+pub fn trusted_hooks(places: &Places, hooks: &Path) -> usize {
+    let at = ["hooks".to_owned(), "state".to_owned()];
+    let state = fs::read_to_string(places.codex.join("config.toml")).ok().and_then(|text| edit_toml::entry(&text, &at));
+    let place = hooks.display().to_string();
+    let trusted = |(name, value): &(&String, &Value)| name.starts_with(&place) && value["trusted_hash"].is_string();
+    state.as_ref().and_then(Value::as_object).map_or(0, |entries| entries.iter().filter(trusted).count())
+}
