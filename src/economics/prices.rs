@@ -246,6 +246,9 @@ const MILLION: f64 = 1_000_000.0;
 
 impl Price {
     fn is_of(&self, at: Timestamp) -> bool {
+        if self.from.is_none() && self.until.is_none() {
+            return true;
+        }
         let Ok(moment) = jiff::Timestamp::from_microsecond(at.0) else {
             return false;
         };
