@@ -9,24 +9,24 @@ import { MARK, beginTask, finish, handOff, promptOf, takeOver } from './job.mjs'
 
 /**
  * @param clients in their order; the first one ends the ring too
- * @param setup what is there beside the server: `{hooks, skills}`
+ * @param way how they were set up
  * @param report is called with one line for each run
  */
-export async function goRound(ground, clients, setup, report) {
+export async function goRound(ground, clients, way, report) {
   const created = heyairaSays(ground, 'task', 'create', '--title', `${MARK} Keep a list of names`, '--summary', `${MARK}: nobody has begun.`);
   const handedOff = [];
   let line;
   for (const [index, client] of [...clients, clients[0]].entries()) {
     const next = [...clients, clients[0]][index + 1];
     const steps = [
-      ...(line ? takeOver() : beginTask(client, created.task_id)),
+      ...(line ? takeOver(way) : beginTask(client, created.task_id, way)),
       ...(next ? handOff(client, next.name) : finish(client)),
     ];
     const words = line ?? 'Begin the task that keeps a list of names.';
     const asked = ground.outside.asked.length;
     const run = await runClient(ground, client, promptOf(words, steps));
     const { turns, results, native } = expectDone(client, run, steps);
-    expectTold(client, turns, native, setup);
+    expectTold(client, turns, native);
     expectNoStoredText(client, turns);
     expectAtHome(client, ground.outside.asked.slice(asked));
     expectPlain('server_identity', results.identity);
