@@ -9,7 +9,7 @@ import { gemini } from './client/gemini.mjs';
 import { openCode } from './client/opencode.mjs';
 import { askClient, makeGround } from './ground.mjs';
 import { expectConnected, expectUndone, setUp } from './setup.mjs';
-import { goRound } from './ring.mjs';
+import { expectDrafts, goRound } from './ring.mjs';
 import { bareRequest, countResume, counterIn, expectAims, tableOf, typicalHandoff } from './tokens.mjs';
 
 const CLIENTS = [claudeCode, codex, gemini, openCode, copilot];
@@ -68,10 +68,11 @@ async function measure(client, way) {
   return { client, way, counted };
 }
 
-for (const way of WAYS) {
+for (const way of WAYS.filter(({ name }) => (process.env.WAYS ?? name).includes(name))) {
   const shared = await ground(way.name);
   for (const client of clients) await settle(shared, way, client);
   await goRound(shared, clients, way, report);
+  if (way.name === 'user') for (const client of clients) await expectDrafts(shared, client, report);
   await shared.outside.close();
 }
 

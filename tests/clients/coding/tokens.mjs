@@ -65,7 +65,7 @@ export async function countResume(ground, client, { way, bare, line, count }) {
     instructions: count(instructionsIn(plain)),
     skills: count(skillsIn(text)),
     hook: count(text.match(/HeyAira: this session's session_ref[^\n"<]*/)?.[0] ?? ''),
-    profile: count(plain.match(/<!-- heyaira:begin -->[^]*?<!-- heyaira:end -->/)?.[0] ?? ''),
+    profile: count(plain.match(/## HeyAira: tasks and handoffs[^]*?`write-session-handoff`\./)?.[0] ?? ''),
     line: count(line),
   };
   const whole = told(turns.at(-1)) - told(bare);
