@@ -29,6 +29,7 @@ mod mcp;
 mod memory;
 mod message;
 mod network;
+mod plugin;
 mod postgres;
 mod program;
 mod project;

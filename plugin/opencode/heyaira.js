@@ -1,0 +1,85 @@
+// Tells HeyAira about the sessions of OpenCode, and these sessions what it answers. It never breaks OpenCode: whatever
+// fails is silence, and nothing waits longer than WAIT.
+
+import { spawn, spawnSync } from "node:child_process"
+
+const COMMAND = ["heyaira", ["hook", "opencode"]]
+const WAIT = 5_000 // milliseconds
+
+const inputOf = (name, session, cwd) => JSON.stringify({ hook_event_name: name, session_id: session, cwd })
+
+/** What `heyaira hook opencode` wants the model to know; nothing if it is not there, is late, or answers anything else. */
+function ask(name, session, cwd) {
+  return new Promise((resolve) => {
+    let answer = ""
+    const child = spawn(...COMMAND, { cwd, stdio: ["pipe", "pipe", "ignore"] })
+    const timer = setTimeout(() => child.kill("SIGKILL"), WAIT)
+    const end = (context) => {
+      clearTimeout(timer)
+      resolve(context)
+    }
+    child.on("error", () => end(undefined))
+    child.on("close", () => end(contextIn(answer)))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (data) => (answer += data))
+    child.stdin.end(inputOf(name, session, cwd))
+  }).catch(() => undefined)
+}
+
+function contextIn(answer) {
+  try {
+    const { additionalContext } = JSON.parse(answer)
+    return typeof additionalContext === "string" && additionalContext !== "" ? additionalContext : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const HeyAira = async ({ client, directory }) => {
+  // By session: what it is told at its start, for as long as this process serves it.
+  const starts = new Map()
+  const begin = (session) => {
+    if (!starts.has(session)) starts.set(session, ask("SessionStart", session, directory))
+    return starts.get(session)
+  }
+  const end = (session) => {
+    if (!starts.delete(session)) return
+    // At the end of the process nothing can be waited for.
+    spawnSync(...COMMAND, { cwd: directory, input: inputOf("SessionEnd", session, directory), timeout: WAIT })
+  }
+  const endAll = () => [...starts.keys()].forEach(end)
+  process.once("exit", endAll)
+
+  const events = {
+    "session.created": ({ info }) => info.parentID || begin(info.id),
+    "session.idle": async ({ sessionID }) => {
+      // The sessions of its own agents are no sessions of a person.
+      if (!starts.has(sessionID)) return
+      const message = await ask("Stop", sessionID, directory)
+      if (message) await client.tui.showToast({ body: { title: "HeyAira", message, variant: "info" } })
+    },
+    "session.deleted": ({ info }) => end(info.id),
+    "server.instance.disposed": endAll,
+  }
+
+  return {
+    event: async ({ event }) => {
+      try {
+        await events[event.type]?.(event.properties)
+      } catch {
+        // An event that is not as it was known.
+      }
+    },
+    "shell.env": async ({ sessionID }, output) => {
+      if (sessionID) output.env.HEYAIRA_SESSION = `opencode:${sessionID}`
+    },
+    "experimental.chat.system.transform": async ({ sessionID }, output) => {
+      const context = sessionID && (await begin(sessionID))
+      if (context) output.system.push(context)
+    },
+    "experimental.session.compacting": async ({ sessionID }, output) => {
+      const context = await ask("PreCompact", sessionID, directory)
+      if (context) output.context.push(context)
+    },
+  }
+}
