@@ -158,7 +158,7 @@ impl Request<'_> {
     fn skills(&self, folder: &Path) -> Vec<Change> {
         let whole = |text: &str| Edit::Whole { text: text.to_owned(), replaces: false };
         let file = |name: &str| folder.join(name).join("SKILL.md");
-        skills::ALL.iter().map(|skill| self.change(Part::Skills, file(skill.name), whole(&skill.text()))).collect()
+        skills::ALL.iter().map(|skill| self.change(Part::Skills, file(skill.name), whole(skill.text))).collect()
     }
 
     /// The skills where every client but Claude Code reads them.

@@ -1,46 +1,35 @@
-//! The two skills, as clients read them. Must never say more than the procedures of the documents do.
+//! What clients read as files of ours: the two skills, and the plugin of `OpenCode`. Must never differ from what the
+//! plugin folder installs.
 
-use crate::client::skills::Procedure::{TakeOver, Write};
-
-#[derive(Clone, Copy, Debug)]
-enum Procedure {
-    Write,
-    TakeOver,
-}
+use serde_json::json;
 
 /// A skill: a folder of its name with one file.
 #[derive(Clone, Copy, Debug)]
 pub struct Skill {
     /// Its name, which is its folder's.
     pub name: &'static str,
-    procedure: Procedure,
+    /// The whole file.
+    pub text: &'static str,
 }
 
 /// Both.
 pub const ALL: [Skill; 2] = [
-    Skill { name: "write-session-handoff", procedure: Write },
-    Skill { name: "take-over-session", procedure: TakeOver },
+    Skill {
+        name: "write-session-handoff",
+        text: include_str!("../../plugin/heyaira/skills/write-session-handoff/SKILL.md"),
+    },
+    Skill { name: "take-over-session", text: include_str!("../../plugin/heyaira/skills/take-over-session/SKILL.md") },
 ];
 
-impl Skill {
-    /// The whole file.
-    pub fn text(&self) -> String {
-        let (description, body) = match self.procedure {
-            Write => (
-                "Put the state of this session into its HeyAira task and answer with the handoff line. Use when asked to hand \
-                 off, or when the task is done, the topic changes or the day ends.",
-                include_str!("../../docs/procedures/write-session-handoff.md"),
-            ),
-            TakeOver => (
-                "Continue the work of another session from its handoff line, such as handoff: 8e287857 v7.",
-                include_str!("../../docs/procedures/take-over-session.md"),
-            ),
-        };
-        format!("---\nname: {}\ndescription: \"{description}\"\n---\n\n{body}", self.name)
-    }
-}
+const OPENCODE: &str = include_str!("../../plugin/opencode/heyaira.js");
+/// What the plugin runs, as it is written there.
+const COMMAND: &str = r#"["heyaira", ["hook", "opencode"]]"#;
 
-/// The plugin by which `OpenCode` calls hooks, if there is one.
-pub fn opencode_plugin(_command: &str) -> Option<String> {
-    None
+/// The plugin by which `OpenCode` calls us, with this program and these words behind the hook's.
+pub fn opencode_plugin(program: &str, arguments: &[String]) -> String {
+    let words: Vec<&str> = ["hook", "opencode"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
+    if program == "heyaira" && arguments.is_empty() {
+        return OPENCODE.to_owned();
+    }
+    OPENCODE.replace(COMMAND, &json!([program, words]).to_string())
 }

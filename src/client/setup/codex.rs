@@ -21,7 +21,8 @@ pub fn changes(request: &Request<'_>) -> Vec<Change> {
     }
     let at = vec!["mcp_servers".to_owned(), server::NAME.to_owned()];
     let mut changes = request.shared_skills();
-    changes.push(request.hooks(hooks, &EVENTS, &[("timeout", json!(10))]));
+    // It cuts a longer one to this at the end of a session, and says so in every session.
+    changes.push(request.hooks(hooks, &EVENTS, &[("timeout", json!(3))]));
     changes.push(request.change(Part::Server, config, Edit::Toml { at, entry }));
     changes
 }
