@@ -2,6 +2,7 @@
 //! below this folder. Must never hold text that a session said or a task stores: counts, ids and places alone.
 
 pub mod desktop;
+pub mod folder;
 pub mod hook;
 pub mod process;
 pub mod setup;

@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from "node:child_process"
 
-const COMMAND = ["heyaira", ["hook", "opencode"]]
+const [PROGRAM, ...WORDS] = ["heyaira", "hook", "opencode"]
 const WAIT = 5_000 // milliseconds
 
 const inputOf = (name, session, cwd) => JSON.stringify({ hook_event_name: name, session_id: session, cwd })
@@ -12,7 +12,7 @@ const inputOf = (name, session, cwd) => JSON.stringify({ hook_event_name: name, 
 function ask(name, session, cwd) {
   return new Promise((resolve) => {
     let answer = ""
-    const child = spawn(...COMMAND, { cwd, stdio: ["pipe", "pipe", "ignore"] })
+    const child = spawn(PROGRAM, WORDS, { cwd, stdio: ["pipe", "pipe", "ignore"] })
     const timer = setTimeout(() => child.kill("SIGKILL"), WAIT)
     const end = (context) => {
       clearTimeout(timer)
@@ -45,7 +45,7 @@ export const HeyAira = async ({ client, directory }) => {
   const end = (session) => {
     if (!starts.delete(session)) return
     // At the end of the process nothing can be waited for.
-    spawnSync(...COMMAND, { cwd: directory, input: inputOf("SessionEnd", session, directory), timeout: WAIT })
+    spawnSync(PROGRAM, WORDS, { cwd: directory, input: inputOf("SessionEnd", session, directory), timeout: WAIT })
   }
   const endAll = () => [...starts.keys()].forEach(end)
   process.once("exit", endAll)

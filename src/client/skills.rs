@@ -1,5 +1,5 @@
-//! What clients read as files of ours: the two skills, and the plugin of `OpenCode`. Must never differ from what the
-//! plugin folder installs.
+//! What a client reads of HeyAira beside the server: the two skills, and the plugin of `OpenCode`. Must never differ from the
+//! plugin folder, whose skills are made of the procedures.
 
 use serde_json::json;
 
@@ -22,14 +22,10 @@ pub const ALL: [Skill; 2] = [
 ];
 
 const OPENCODE: &str = include_str!("../../plugin/opencode/heyaira.js");
-/// What the plugin runs, as it is written there.
-const COMMAND: &str = r#"["heyaira", ["hook", "opencode"]]"#;
+/// What it calls where nobody says otherwise.
+const OPENCODE_COMMAND: &str = r#"["heyaira", "hook", "opencode"]"#;
 
-/// The plugin by which `OpenCode` calls us, with this program and these words behind the hook's.
-pub fn opencode_plugin(program: &str, arguments: &[String]) -> String {
-    let words: Vec<&str> = ["hook", "opencode"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
-    if program == "heyaira" && arguments.is_empty() {
-        return OPENCODE.to_owned();
-    }
-    OPENCODE.replace(COMMAND, &json!([program, words]).to_string())
+/// The plugin by which `OpenCode` calls hooks: its one file, calling this program with these words.
+pub fn opencode_plugin(command: &[&str]) -> String {
+    OPENCODE.replacen(OPENCODE_COMMAND, &json!(command).to_string(), 1)
 }

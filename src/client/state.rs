@@ -20,6 +20,10 @@ use sha2::{Digest, Sha256};
 const RECORD_MAX: u64 = 256 * 1024;
 /// After how long without a change a record is forgotten.
 const KEPT: Duration = Duration::from_hours(30 * 24);
+/// Where it stands when that was done last.
+const PRUNED: &str = "pruned";
+/// How often it is done.
+const PRUNED_EVERY: Duration = Duration::from_hours(24);
 /// How many records of one sort are looked at for those that are to be forgotten.
 const LOOKED_AT: usize = 2_000;
 
@@ -31,12 +35,14 @@ pub struct State {
 
 impl State {
     /// Where the environment says: `HEYAIRA_STATE`, else the platform's folder for the state of a user's programs.
-    /// `None` where there is no home.
+    /// `None` where there is no home, and where what is named is not named from the root: it would be another folder
+    /// wherever a client is.
     pub fn find(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
-        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-        if let Some(named) = folder("HEYAIRA_STATE") {
-            return Some(Self::at(named));
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        if let Some(named) = set("HEYAIRA_STATE") {
+            return named.is_absolute().then(|| Self::at(named));
         }
+        let folder = |name: &str| set(name).filter(|folder| folder.is_absolute());
         let states = if cfg!(windows) {
             folder("LOCALAPPDATA")
         } else {
@@ -110,8 +116,13 @@ impl State {
         Ok(place)
     }
 
-    /// Forgets what nobody changed for 30 days.
+    /// Forgets what nobody changed for 30 days, once a day.
     pub fn prune(&self, now: SystemTime) {
+        let last = self.folder.join(PRUNED);
+        let age = last.metadata().and_then(|found| found.modified()).ok().and_then(|at| now.duration_since(at).ok());
+        if age.is_some_and(|age| age < PRUNED_EVERY) || self.write(Path::new(PRUNED), &()).is_err() {
+            return;
+        }
         for sort in [session::FOLDER, processes::FOLDER, draft::FOLDER] {
             for name in self.names(Path::new(sort)) {
                 let place = self.folder.join(sort).join(name);

@@ -2,11 +2,20 @@
 //! was said: of each line only counts, ids, times and names of models are taken out.
 
 pub mod claude_code;
+pub mod codex;
+pub mod copilot;
 pub mod find;
+pub mod gemini;
 pub mod kind;
 pub mod lines;
+pub mod opencode;
+mod requests;
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
 
 use crate::client::Client;
 use crate::domain::text::quoted;
@@ -32,6 +41,10 @@ pub enum Part {
 pub fn read(client: Client, path: &Path, part: Part) -> Result<Session> {
     let session = match client {
         Client::ClaudeCode => claude_code::read(path, part),
+        Client::Codex => codex::read(path, part),
+        Client::Gemini => gemini::read(path, part),
+        Client::OpenCode => opencode::read(path, None),
+        Client::Copilot => copilot::read(path, part),
         _ => return Err(unreadable_client(client)),
     };
     session.map_err(|error| unreadable(path, &error))
@@ -57,6 +70,16 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Refusal {
 fn moment(text: Option<&str>) -> Option<Timestamp> {
     text?.parse::<jiff::Timestamp>().ok().map(|moment| Timestamp(moment.as_microsecond()))
 }
+
+/// The fields of a first line, in which some clients say where a session works.
+fn first_line<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(path).ok()?).take(FIRST_LINE).read_until(b'\n', &mut line).ok()?;
+    serde_json::from_slice(&line).ok()
+}
+
+/// A first line may hold whole instructions.
+const FIRST_LINE: u64 = 4 * 1024 * 1024;
 
 /// What is in a folder, in order; nothing where it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {

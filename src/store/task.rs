@@ -407,3 +407,11 @@ pub fn count_handed_off(project_id: i64, session_ref: &str) -> Question<i64> {
         rows.first().map_or(Ok(0), |row| row.integer(0))
     })
 }
+
+/// How many handoffs of a session wait in a project.
+pub fn count_waiting_of(project_id: i64, session_ref: &str) -> Question<i64> {
+    let sql = "select count(*) from task where project_id = ?1 and pending_version > 0 and pending_by = ?2";
+    Question::new(Statement::new(sql, [project_id.into(), session_ref.into()]), |rows| {
+        rows.first().map_or(Ok(0), |row| row.integer(0))
+    })
+}

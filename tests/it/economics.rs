@@ -2,8 +2,11 @@
 //! came from, each advice where it is due and where it is not, and the command.
 
 mod advice;
+mod clients;
+mod find;
 mod formula;
 mod prices;
+mod program;
 mod transcripts;
 
 use std::path::{Path, PathBuf};

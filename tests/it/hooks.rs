@@ -1,5 +1,6 @@
 //! Hooks: what clients really give them, what they answer, and that nothing ever breaks a client.
 
+mod advice;
 mod drafts;
 mod failures;
 mod repository;

@@ -14,6 +14,7 @@ mod docs;
 mod durability;
 mod economics;
 mod end_to_end;
+mod folder;
 mod ground;
 mod group;
 mod handoff;

@@ -99,6 +99,14 @@ fn skills_keep_the_rules_of_their_format() {
 }
 
 #[test]
+fn the_plugin_of_opencode_calls_the_program_that_is_set_up() {
+    let text =
+        heyaira::client::skills::opencode_plugin(&["/opt/my tools/heyaira", "hook", "opencode", "--project", "p"]);
+    let line = r#"const [PROGRAM, ...WORDS] = ["/opt/my tools/heyaira","hook","opencode","--project","p"]"#;
+    assert!(text.lines().any(|one| one == line), "{text}");
+}
+
+#[test]
 fn descriptions_and_versions_of_the_plugin_agree() {
     let read = |file: &str| -> Value {
         let text = fs::read_to_string(root().join("plugin").join(file)).expect("the file");

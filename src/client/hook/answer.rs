@@ -25,7 +25,9 @@ impl Answer {
             Client::Copilot | Client::OpenCode => {
                 // Copilot reads context when a session starts alone; what a plugin of OpenCode reads is ours to say.
                 let is_read = input.client == Client::OpenCode || input.event == Event::SessionStart;
-                put(&mut fields, "additionalContext", self.context.as_ref().filter(|_| is_read));
+                // A plugin has no way to a person: what is said before a compaction is for the model after it.
+                let notice = self.notice.as_ref().filter(|_| input.event == Event::Compaction);
+                put(&mut fields, "additionalContext", self.context.as_ref().or(notice).filter(|_| is_read));
             }
             Client::Cursor => {
                 put(&mut fields, "additional_context", self.context.as_ref());

@@ -50,6 +50,7 @@ fn of_session(fields: &Map<String, Value>, variable: Variable<'_>) -> Option<Cli
         ("CLAUDE_CODE_SESSION_ID", Client::ClaudeCode),
         ("CODEX_SESSION_ID", Client::Codex),
         ("COPILOT_AGENT_SESSION_ID", Client::Copilot),
+        ("GEMINI_SESSION_ID", Client::Gemini),
     ];
     variables.into_iter().find(|(name, _)| is_this(name)).map(|(_, client)| client)
 }

@@ -6,9 +6,6 @@ use std::fmt::Write as _;
 use super::Cold;
 use crate::domain::text::grouped;
 
-/// Above how many tokens of context a fresh session is cheaper than writing the cache of an old one again: about twice
-/// what it reads before it begins.
-const WORTH_A_FRESH_START: u64 = 92_000;
 /// How many drafts' files and commits are counted one by one.
 const MANY: usize = 1;
 
@@ -78,17 +75,12 @@ pub fn compacted(owned: &[(String, i64)]) -> Option<String> {
     })
 }
 
-/// True where a fresh session costs less than this one, once its cache is gone.
-pub fn is_worth_a_fresh_start(cold: &Cold) -> bool {
-    cold.context_tokens >= WORTH_A_FRESH_START
-}
-
-/// What a resumed session costs without its cache.
-pub fn cold(cold: &Cold) -> String {
+/// What a resumed session costs without its cache; `is_large` where a fresh one costs less.
+pub fn cold(cold: &Cold, is_large: bool) -> String {
     let tokens = grouped(usize::try_from(cold.context_tokens).unwrap_or(usize::MAX));
     let cost = cold.write_usd.map(|usd| format!(", about ${usd:.2} by the client's own estimate")).unwrap_or_default();
     let past = age(cold.seconds);
-    let advice = if is_worth_a_fresh_start(cold) {
+    let advice = if is_large {
         "Where the task has a handoff, a fresh session that starts from its line costs less; offer that to the user \
          before going on."
     } else {
@@ -114,6 +106,26 @@ pub fn left(left: Left) -> Option<String> {
             parts.join(" and ")
         )
     })
+}
+
+/// Advice on money, of which the sentence with the figures is reckoned elsewhere and has counts alone: for the model.
+pub fn advice(sentence: &str) -> String {
+    format!("HeyAira: {sentence} Tell the user so before you begin, in one sentence; it is theirs to decide.")
+}
+
+/// The same for the person.
+pub fn advice_to_person(sentence: &str) -> String {
+    format!("HeyAira: {sentence}")
+}
+
+/// The same for a person who may be about to pause.
+pub fn before_a_pause(sentence: &str) -> String {
+    format!("HeyAira, in case you pause here: {sentence}")
+}
+
+/// The other id of a session in Claude Desktop, where it was found late.
+pub fn desktop(session_ref: &str, desktop: &str) -> String {
+    format!("HeyAira: this session, {session_ref}, is {desktop} in Claude Desktop.")
 }
 
 /// Before a compaction.

@@ -14,7 +14,7 @@ pub fn changes(request: &Request<'_>) -> Vec<Change> {
         .either(|places| places.opencode.join("plugin").join("heyaira.js"), &[".opencode", "plugin", "heyaira.js"]);
     let command: Vec<String> = std::iter::once(request.server.program.clone()).chain(request.server.words()).collect();
     let mut changes = request.shared_skills();
-    let text = skills::opencode_plugin(&request.server.program, &request.server.hook_arguments);
+    let text = skills::opencode_plugin(&request.server.hook_words(request.client.name()));
     changes.push(request.change(Part::Hooks, plugin, Edit::Whole { text, replaces: false }));
     changes.push(request.json(config(request), "mcp", json!({"type": "local", "command": command, "enabled": true})));
     changes

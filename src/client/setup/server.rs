@@ -37,9 +37,13 @@ impl Server {
 
     /// The command line of a hook.
     pub fn hook(&self, client: &str) -> String {
+        self.hook_words(client).into_iter().map(shell_word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The program of a hook and what stands behind it.
+    pub fn hook_words<'s>(&'s self, client: &'s str) -> Vec<&'s str> {
         let words = [self.program.as_str(), "hook", client];
-        let all = words.into_iter().chain(self.hook_arguments.iter().map(String::as_str));
-        all.map(shell_word).collect::<Vec<_>>().join(" ")
+        words.into_iter().chain(self.hook_arguments.iter().map(String::as_str)).collect()
     }
 }
 

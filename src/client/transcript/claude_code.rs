@@ -1,16 +1,15 @@
 //! Transcripts of Claude Code: one line for each part of an answer, each with the tokens of the whole request so far, so
 //! that the last line of a request counts. Subagents have files of their own beside it.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 
 use crate::client::Client;
 use crate::client::transcript::find::{Environment, Found};
 use crate::client::transcript::lines::{self, Reading, Told};
+use crate::client::transcript::requests::Names;
 use crate::client::transcript::{Part, entries, has_extension, moment};
 use crate::economics::{Compaction, Lines, Request, Session, Usage};
 
@@ -85,7 +84,7 @@ fn read_beside(path: &Path, part: Part, reader: &mut Reader) -> io::Result<(Line
 #[derive(Default)]
 struct Reader {
     session: Session,
-    seen: HashMap<[u8; 16], usize>,
+    names: Names,
     /// True while a subagent's file is read.
     is_beside: bool,
     /// The lifetime that the last request of the conversation had.
@@ -199,14 +198,9 @@ impl Reader {
         let is_fast = tokens.speed.as_deref() == Some("fast");
         let model = self.session.model(&if is_fast { format!("{model} fast") } else { model });
         let request = Request { started: at, ended: at, lifetime_seconds: lifetime, model, is_beside, usage };
-        let next = self.session.requests.len();
-        let known = id.map(|id| *self.seen.entry(key(&id, line.request_id.as_deref())).or_insert(next));
-        if let Some(earlier) = known.and_then(|position| self.session.requests.get_mut(position)) {
-            *earlier = Request { started: earlier.started.or(at), ended: at.or(earlier.ended), ..request };
-            return Told::Again;
-        }
-        self.session.requests.push(request);
-        Told::Tokens
+        let request_id = line.request_id.unwrap_or_default();
+        let name = id.as_deref().map(|id| [id, request_id.as_str()]);
+        self.names.put(&mut self.session, name.as_ref().map_or(&[], |name| name.as_slice()), request)
     }
 
     fn compaction(&mut self, line: &Line) -> Told {
@@ -223,15 +217,6 @@ impl Reader {
         });
         Told::Nothing
     }
-}
-
-/// The name of a request: what it asked and what came back, in little memory.
-fn key(message: &str, request: Option<&str>) -> [u8; 16] {
-    let digest =
-        Sha256::new().chain_update(message).chain_update("\n").chain_update(request.unwrap_or_default()).finalize();
-    let mut key = [0; 16];
-    key.copy_from_slice(&digest[..16]);
-    key
 }
 
 /// How long the cache lives: as the request says, else as the tokens that it wrote are counted.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::client::Client;
-use crate::client::transcript::{Part, claude_code, read};
+use crate::client::transcript::{Part, claude_code, codex, copilot, gemini, opencode, read, unreadable};
 use crate::domain::text::quoted;
 use crate::economics::Session;
 use crate::error::{Code, Refusal, Result};
 
 /// The clients whose transcripts tell tokens.
-pub const CLIENTS: [Client; 1] = [Client::ClaudeCode];
+pub const CLIENTS: [Client; 5] = [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::OpenCode, Client::Copilot];
 
 /// The fewest characters of an id that name a session.
 const ID_MIN: usize = 4;
@@ -86,6 +86,8 @@ pub struct Found {
     pub path: PathBuf,
     /// The session's id, as far as its place tells.
     pub id: Option<String>,
+    /// The folder that it works in, where finding it told.
+    pub folder: Option<PathBuf>,
     /// When it was last written.
     pub changed: Option<SystemTime>,
     /// How it was found.
@@ -96,11 +98,15 @@ impl Found {
     /// A transcript at a place, the newest of which is to be found.
     pub(super) fn at(client: Client, path: PathBuf, id: Option<String>) -> Self {
         let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
-        Self { client, path, id, changed, how: How::Newest }
+        Self { client, path, id, folder: None, changed, how: How::Newest }
     }
 
     /// Reads it.
     pub fn read(&self, part: Part) -> Result<Session> {
+        // One file has all sessions of it.
+        if self.client == Client::OpenCode {
+            return opencode::read(&self.path, self.id.as_deref()).map_err(|error| unreadable(&self.path, &error));
+        }
         read(self.client, &self.path, part)
     }
 }
@@ -147,6 +153,9 @@ fn clients(only: Option<Client>) -> Result<Vec<Client>> {
 fn variables(client: Client) -> &'static [&'static str] {
     match client {
         Client::ClaudeCode => &["CLAUDE_CODE_SESSION_ID"],
+        Client::Codex => &["CODEX_SESSION_ID", "CODEX_THREAD_ID"],
+        Client::Gemini => &["GEMINI_SESSION_ID"],
+        Client::Copilot => &["COPILOT_AGENT_SESSION_ID"],
         _ => &[],
     }
 }
@@ -155,22 +164,35 @@ fn variables(client: Client) -> &'static [&'static str] {
 fn list(client: Client, environment: &Environment) -> Vec<Found> {
     match client {
         Client::ClaudeCode => claude_code::list(environment),
+        Client::Codex => codex::list(environment),
+        Client::Gemini => gemini::list(environment),
+        Client::OpenCode => opencode::list(environment),
+        Client::Copilot => copilot::list(environment),
         _ => Vec::new(),
     }
 }
 
 /// True if the session worked in one of the folders.
 fn is_of(found: &Found, folders: &[&Path]) -> bool {
-    match found.client {
-        Client::ClaudeCode => claude_code::is_of(&found.path, folders),
-        _ => false,
-    }
+    let works_in = match found.client {
+        Client::ClaudeCode => return claude_code::is_of(&found.path, folders),
+        Client::Gemini => return gemini::is_of(&found.path, folders),
+        Client::Codex => codex::folder(&found.path),
+        Client::OpenCode => found.folder.clone(),
+        Client::Copilot => copilot::folder(&found.path),
+        _ => None,
+    };
+    works_in.is_some_and(|works_in| folders.contains(&works_in.as_path()))
 }
 
 /// Where a client's transcripts are.
 fn places(client: Client, environment: &Environment) -> Vec<PathBuf> {
     match client {
         Client::ClaudeCode => claude_code::places(environment),
+        Client::Codex => codex::places(environment),
+        Client::Gemini => gemini::places(environment),
+        Client::OpenCode => opencode::places(environment),
+        Client::Copilot => copilot::places(environment),
         _ => Vec::new(),
     }
 }

@@ -30,6 +30,19 @@ pub enum Told {
     Nothing,
 }
 
+impl Told {
+    /// What a line told that told several things: tokens before all else.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Tokens, _) | (_, Self::Tokens) => Self::Tokens,
+            (Self::Again, _) | (_, Self::Again) => Self::Again,
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::Nothing, Self::Nothing) => Self::Nothing,
+        }
+    }
+}
+
 /// What the lines of a transcript have to say.
 pub trait Reading {
     /// The fields that are taken out of a line.

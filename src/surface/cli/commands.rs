@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
-    Session, clients, connections, doctor, draft, exits, flags, handoff, hook, maintain, mcp, receipt, redact, serve,
-    setup, start, transfer,
+    Session, clients, connections, doctor, draft, economics, exits, flags, handoff, hook, maintain, mcp, receipt,
+    redact, serve, setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 18] = [
+const BY_HAND: [(&str, Run); 19] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -23,6 +23,7 @@ const BY_HAND: [(&str, Run); 18] = [
     ("mcp", mcp::mcp),
     ("serve", serve::serve),
     ("resume", setup::resume),
+    ("context", economics::context),
     ("handoff check", handoff::check),
     ("handoff draft", draft::run),
     ("hook", hook::hook),
@@ -63,6 +64,7 @@ pub fn all() -> Command {
     }
     let root = grouped(root, "receipt", with_globals(receipt::command()));
     let root = grouped(root, "handoff", with_globals(draft::command()));
+    let root = root.mut_subcommand("context", economics::with_flags);
     root.mut_subcommand("handoff", |group| group.mut_subcommand("check", with_files))
 }
 

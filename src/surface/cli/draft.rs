@@ -31,7 +31,9 @@ pub fn run(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         Refusal::new(Code::NotFound, "this folder is in no git repository", "Call it in the repository's working tree.")
     })?;
     let state = State::find(|name| std::env::var_os(name)).ok_or_else(|| {
-        Refusal::argument("there is no home folder for the state of the hooks: name a folder with HEYAIRA_STATE")
+        Refusal::argument(
+            "there is no home folder for the state of the hooks, or HEYAIRA_STATE does not name one from the root",
+        )
     })?;
     let drafts = state.drafts(&tree);
     if matches.get_flag("clear") {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
+use crate::client::folder;
 use crate::config::Config;
 use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
@@ -49,7 +50,7 @@ pub fn flags() -> Vec<Arg> {
 pub fn mcp(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let mut config = session.config.clone();
     // A client that says where its project is does not always start its servers there.
-    if let Some(folder) = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_dir()) {
+    if let Some(folder) = folder::of_session(|name| std::env::var_os(name)) {
         config.folder = folder;
     }
     let handler = match matches.get_one::<String>("remote") {

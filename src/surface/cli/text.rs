@@ -124,7 +124,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// A time of an answer as local time with its offset: `2026-11-25 16:58:02 +09:00`.
-fn local_time(text: &str) -> Option<String> {
+pub fn local_time(text: &str) -> Option<String> {
     if !text.ends_with('Z')
         || !matches!(text.len(), 17 | 20)
         || !text.is_ascii()

@@ -9,8 +9,8 @@ import { startOutside } from './outside.mjs';
 
 export const PROJECT = 'ledger';
 
-/** What all clients share: one user's home with its database, and the repository that they all work in. */
-export async function makeGround({ work, heyaira, installed }) {
+/** What clients share: one user's home with its database, and the repository that they work in. */
+export async function makeGround({ work, heyaira, installed, bare = false }) {
   const home = path.join(work, 'home');
   const repository = path.join(work, 'repository');
   const programs = path.join(work, 'programs');
@@ -23,10 +23,13 @@ export async function makeGround({ work, heyaira, installed }) {
   fs.writeFileSync(path.join(repository, 'AGENTS.md'), '# Ledger\n\nKeep it small.\n');
   git(ground, 'add', '.');
   git(ground, 'commit', '-q', '-m', 'Begin');
+  // The same folder for a client that nobody told of HeyAira.
+  if (bare) return ground;
   heyairaSays(ground, 'init');
   heyairaSays(ground, 'project', 'create', PROJECT);
   heyairaSays(ground, 'profile', PROJECT, '--write');
-  ground.writeContext = heyairaSays(ground, 'profile', PROJECT).write_context;
+  git(ground, 'add', '.');
+  git(ground, 'commit', '-q', '-m', 'Pin the project');
   return ground;
 }
 
@@ -46,6 +49,8 @@ function environment({ home, programs, outside }) {
     HTTPS_PROXY: proxy,
     http_proxy: proxy,
     https_proxy: proxy,
+    // On a busy machine the database may be late for a hook, which is nobody's failure here.
+    HEYAIRA_HOOK_WAIT_MS: '20000',
     NO_PROXY: '127.0.0.1,localhost',
     no_proxy: '127.0.0.1,localhost',
   };
@@ -70,7 +75,6 @@ export async function runClient(ground, client, prompt, { seconds = 120 } = {}) 
   const log = path.join(ground.work, 'model', `${String(ground.runs).padStart(2, '0')}-${client.name}`);
   const model = await startModel({ log });
   try {
-    client.pointAt(ground, model.address);
     const { command, input, env } = client.headless(ground, { prompt, address: model.address });
     const ended = await run(command, { cwd: ground.repository, env: { ...ground.env, ...env }, input, seconds });
     fs.writeFileSync(path.join(log, 'stdout'), ended.stdout);

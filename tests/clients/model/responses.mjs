@@ -70,7 +70,8 @@ function offered(tool) {
 
 function called({ name, namespace, type, arguments: given }) {
   const id = { id: identifier('fc_'), call_id: identifier('call_'), status: 'completed' };
-  if (type === 'nested') return { type: 'custom_tool_call', ...id, name: 'exec', input: javaScript(name, given) };
+  if (type === 'nested') return { type: 'custom_tool_call', ...id, name: 'exec', input: javaScript(`tools.${name}`, given) };
+  if (type === 'searched') return { type: 'custom_tool_call', ...id, name: 'exec', input: javaScript(found(name), given) };
   if (type === 'custom') return { type: 'custom_tool_call', ...id, name, input: given.input };
   if (type === 'tool_search') return { type: 'tool_search_call', ...id, execution: 'client', arguments: given };
   const where = namespace ? { namespace } : {};
@@ -78,9 +79,13 @@ function called({ name, namespace, type, arguments: given }) {
 }
 
 /** What a model writes that wants to read the answer of an MCP tool, or of the shell. */
-function javaScript(name, given) {
-  const call = `const answer = await tools.${name}(${JSON.stringify(given)});`;
+function javaScript(tool, given) {
+  const call = `const answer = await ${tool}(${JSON.stringify(given)});`;
   return `${call}\ntext(answer.content?.map((part) => part.text).join('\\n') ?? answer.output ?? answer);`;
+}
+
+function found(name) {
+  return `tools[ALL_TOOLS.find(({ name }) => name.endsWith('__${name}')).name]`;
 }
 
 function said(answer) {

@@ -75,14 +75,14 @@ function replyTo(model, at, body, entry) {
     entry.answered = { error: step.status };
     return { status: step.status, json: protocol.failure(step.status), wait: step.wait };
   }
-  const action = actionOf(step, read.tools);
+  const action = actionOf(step, read);
   entry.answered = action;
   return { ...protocol.answer(body, action, step?.usage, at), wait: step?.wait };
 }
 
-function actionOf(step, tools) {
+function actionOf(step, read) {
   if (!step) return { text: 'Nothing more is scripted.' };
-  return step.kind === 'say' ? { text: step.text } : { call: callOf(step, tools) };
+  return step.kind === 'say' ? { text: step.text } : { call: callOf(step, read) };
 }
 
 /** What clients ask beside the turns themselves. */

@@ -13,21 +13,26 @@ const SHELLS = {
 /**
  * The call that a step asks for, with the tool's real name.
  * @param tools what the request offers, `{name, namespace?, type?}`
+ * @param conversation where tools may be named that are not offered yet
  */
-export function callOf(step, tools) {
+export function callOf(step, { tools, conversation }) {
   if (step.kind === 'call') {
     const tool = named(step.tool, tools);
-    // A tool that the client did not offer is called all the same: the client has to refuse it, and the log shows it.
-    return { ...(tool ? addressOf(tool) : unlisted(step.tool, tools)), arguments: step.arguments };
+    return { ...(tool ? addressOf(tool) : unlisted(step.tool, tools, conversation)), arguments: step.arguments };
   }
   const shell = tools.find(({ name }) => Object.hasOwn(SHELLS, name));
   if (!shell) throw new Error(`no shell tool that is known among ${tools.map(({ name }) => name).join(', ')}`);
   return { ...addressOf(shell), arguments: SHELLS[shell.name](step.command) };
 }
 
-/** A tool that runs JavaScript knows more tools than it lists. */
-function unlisted(name, tools) {
-  return tools.some((tool) => tool.type === 'custom' && tool.name === 'exec') ? { name, type: 'nested' } : { name };
+/** The address of a tool whose schema the client keeps back. */
+function unlisted(name, tools, conversation) {
+  // A tool that runs JavaScript can look for it there.
+  if (tools.some((tool) => tool.type === 'custom' && tool.name === 'exec')) return { name, type: 'searched' };
+  const full = new RegExp(`\\bmcp__\\w+__${name}\\b`, 'g');
+  const mentions = conversation.filter(({ kind }) => kind !== 'assistant').flatMap(({ text }) => text.match(full) ?? []);
+  // A tool that nothing names is called all the same: the client has to refuse it, and the log shows it.
+  return { name: mentions.at(-1) ?? name };
 }
 
 function addressOf({ name, namespace, type }) {

@@ -66,7 +66,11 @@ def codex(path):
 
 def gemini(path):
     last = {}
-    for document in documents(path):
+    if path.endswith(".json"):
+        lines = json.load(open(path, encoding="utf-8"))["messages"]
+    else:
+        lines = documents(path)
+    for document in lines:
         for record in [document, *(document.get("$set") or {}).get("messages", [])]:
             if record.get("type") == "gemini" and record.get("tokens"):
                 last[record["id"]] = record["tokens"]
@@ -85,8 +89,9 @@ def opencode(path):
         messages = [message["info"] for message in json.load(open(path, encoding="utf-8"))["messages"]]
     else:
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        newest = "select id from session order by time_updated desc limit 1"
-        rows = database.execute(f"select data from message where session_id = ({newest})")
+        session = "select id from session where parent_id is null order by time_updated desc limit 1"
+        beside = f"select id from session where parent_id = ({session})"
+        rows = database.execute(f"select data from message where session_id = ({session}) or session_id in ({beside})")
         messages = [json.loads(data) for (data,) in rows]
     for message in messages:
         tokens = message.get("tokens")
@@ -101,7 +106,11 @@ def opencode(path):
 
 
 def copilot(path):
-    for document in documents(path):
+    told = list(documents(path))
+    if not any(document.get("type") == "session.usage_record" for document in told):
+        models = [document for document in told if document.get("type") == "session.shutdown"][-1]["data"]["modelMetrics"]
+        told = [{"type": "session.usage_record", "data": metrics} for metrics in models.values()]
+    for document in told:
         if document.get("type") == "session.usage_record":
             usage = document["data"]["usage"]
             read, written = usage["cacheReadTokens"], usage["cacheWriteTokens"]
@@ -118,8 +127,7 @@ def main():
     client, path = sys.argv[1:]
     readers = {"claude-code": claude_code, "codex": codex, "gemini": gemini, "opencode": opencode, "copilot": copilot}
     counted = [usage for usage in readers[client](path) if any(usage.values())]
-    total = {field: sum(usage[field] for usage in counted) for field in FIELDS}
-    print(json.dumps({"requests": len(counted), **total}))
+    print(json.dumps({field: sum(usage[field] for usage in counted) for field in FIELDS}))
 
 
 main()

@@ -157,6 +157,16 @@ fn a_state_folder_that_cannot_be_written_takes_nothing_away() {
 }
 
 #[test]
+fn a_state_folder_is_named_from_the_root_or_there_is_none() {
+    let here = Repository::new();
+    let answer = here.hook("claude", &start(&here), &[("HEYAIRA_STATE", "state")]);
+    assert!(context(&answer).contains(CLAUDE), "{answer:?}");
+    assert!(!here.state().folder().exists(), "and no other is taken");
+    let refused = here.run(&["handoff", "draft"], &[("HEYAIRA_STATE", "state")]);
+    assert!(refused.code == 2 && refused.err.contains("from the root"), "{refused:?}");
+}
+
+#[test]
 fn failures_are_told_on_standard_error_to_whoever_asks() {
     let here = Repository::new();
     for (words, variables) in [(&["claude", "--verbose"][..], &[][..]), (&["claude"][..], &[("RUST_LOG", "debug")][..])]
@@ -218,6 +228,20 @@ fn hooks_at_the_same_time_say_what_is_said_once_once() {
     let said: Vec<String> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
     assert_eq!(said.iter().filter(|out| !out.is_empty()).count(), 1, "{said:?}");
     assert_eq!(here.log(), "");
+}
+
+#[test]
+fn opencode_s_plugin_tells_the_model_of_a_compaction() {
+    let here = Repository::new();
+    let input = json!({"hook_event_name": "PreCompact", "session_id": "ses_1", "cwd": here.tree});
+    for _ in 0..2 {
+        let told = here.hook("opencode", &input, &[]);
+        let again = here.hook("opencode", &input, &[]);
+        assert!(told.json()["additionalContext"].as_str().is_some_and(|told| told.contains("handoff")), "{told:?}");
+        assert_eq!(again.out, "");
+        let start = json!({"hook_event_name": "SessionStart", "session_id": "ses_1", "cwd": here.tree});
+        here.hook("opencode", &start, &[]);
+    }
 }
 
 #[test]

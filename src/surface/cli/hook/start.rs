@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{Failure, Hook, apart};
-use crate::client::hook::Answer;
 use crate::client::hook::words::{self, Left, Waiting};
+use crate::client::hook::{Answer, Cold};
 use crate::client::process::Process;
 use crate::client::state::draft::{Draft, tree_of};
 use crate::client::state::session::Session;
 use crate::client::{Client, desktop};
+use crate::economics::prices::count;
 use crate::operations::glance::Glance;
+use crate::surface::cli::economics;
 use crate::surface::cli::git::left;
 use crate::surface::cli::now;
 
@@ -35,15 +37,15 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
     if !hook.does("start") {
         return Ok(Answer::default());
     }
-    Ok(said(hook, session.and_then(|session| session.desktop).as_deref(), glance, &drafts))
+    said(hook, session.and_then(|session| session.desktop).as_deref(), glance, &drafts)
 }
 
-fn said(hook: &Hook<'_>, desktop: Option<&str>, glance: Glance, drafts: &[Draft]) -> Answer {
-    let count = |number: i64| u64::try_from(number).unwrap_or_default();
+fn said(hook: &Hook<'_>, desktop: Option<&str>, glance: Glance, drafts: &[Draft]) -> Result<Answer, Failure> {
+    let number = |number: i64| u64::try_from(number).unwrap_or_default();
     let waiting = Waiting {
-        handoffs: count(glance.handoffs),
+        handoffs: number(glance.handoffs),
         lines: glance.lines,
-        messages: count(glance.messages),
+        messages: number(glance.messages),
         owned: glance.owned,
     };
     let left = drafts.first().map_or_else(Left::default, |last| Left {
@@ -53,16 +55,20 @@ fn said(hook: &Hook<'_>, desktop: Option<&str>, glance: Glance, drafts: &[Draft]
     });
     let compacted = if hook.input.starts_by("compact") { words::compacted(&waiting.owned) } else { None };
     let cold = hook.input.cold.as_ref();
-    let parts = [
-        Some(words::start(hook.session_ref.as_deref(), desktop, &waiting)),
-        compacted,
-        cold.map(words::cold),
-        words::left(left),
-    ];
+    let is_large = cold.map(is_large).transpose()?.unwrap_or(false);
+    let cold = cold.map(|cold| words::cold(cold, is_large));
+    let notice = cold.as_ref().filter(|_| is_large).map(|cold| words::advice_to_person(cold));
+    let start = words::start(hook.session_ref.as_deref(), desktop, &waiting);
+    let parts = [Some(start), compacted, cold, words::left(left)];
     let context = parts.into_iter().flatten().collect::<Vec<String>>().join("\n");
-    let notice =
-        cold.filter(|cold| words::is_worth_a_fresh_start(cold)).map(|cold| format!("HeyAira: {}", words::cold(cold)));
-    Answer { context: Some(context), notice, block: None }
+    Ok(Answer { context: Some(context), notice, block: None })
+}
+
+/// True for a context so large that a fresh session costs less, once its cache is gone.
+fn is_large(cold: &Cold) -> Result<bool, Failure> {
+    let assumed = economics::prices(None)?.assumptions;
+    let fresh = assumed.fresh_tokens();
+    Ok(count(cold.context_tokens) > assumed.pause_fresh_starts * count(fresh))
 }
 
 /// Remembers which session the client's process is in.

@@ -4,6 +4,8 @@ import path from 'node:path';
 
 export const claudeCode = {
   name: 'claude-code',
+  harness: /^claude-code 2\./,
+  aim: { tokens: 2500, held: true },
   env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
 
   // The package's own command is put in place by a script of the package, and scripts are not run here.
@@ -11,16 +13,29 @@ export const claudeCode = {
     path.join(installed, 'claude-code/node_modules/@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude'),
   ],
 
-  pointAt() {},
+  dials: [],
+  // Three tools are always there; of the others the model sees the names until it asks for more.
+  load: (tools) => [`model> call ToolSearch {"query":"select:${tools.map((tool) => `{{/mcp__\\\\w+__${tool}/}}`).join(',')}"}`],
+  shows: (told, tools, tool) => told.includes(`mcp__heyaira__${tool}`) || told.includes(`mcp__plugin_heyaira_heyaira__${tool}`),
 
   headless(ground, { prompt, address }) {
     const options = ['--output-format', 'stream-json', '--verbose', '--allowedTools', 'mcp__heyaira,mcp__plugin_heyaira_heyaira,Bash,Skill'];
     return {
       command: [...this.program(ground), '-p', ...options],
       input: prompt,
-      env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
+      aim: { tokens: 2500, held: true },
+  env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
     };
   },
+
+  plugin: (folder) => [
+    ['plugin', 'validate', '--strict', folder],
+    ['plugin', 'validate', '--strict', path.join(folder, 'heyaira')],
+    ['plugin', 'marketplace', 'add', folder],
+    ['plugin', 'install', 'heyaira@heyaira'],
+  ],
+
+  connected: { args: ['mcp', 'list'], says: /heyaira.*Connected/ },
 
   sessionOf: ({ stdout }) => stdout.match(/"session_id":"([^"]+)"/)?.[1],
 };

@@ -1,15 +1,20 @@
 // Codex, headless, with a provider of models of its own.
 
-import fs from 'node:fs';
 import path from 'node:path';
 
 export const codex = {
   name: 'codex',
+  harness: /^codex 0\./,
+  aim: { tokens: 4000, held: true },
   env: { CODEX_KEY: 'none' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'codex/node_modules/@openai/codex/bin/codex.js')],
   settings: ({ home }) => path.join(home, '.codex/config.toml'),
 
-  pointAt() {},
+  // The catalogue of its models and plugins; none is needed.
+  dials: ['github.com', 'api.github.com', 'chatgpt.com', 'ab.chatgpt.com'],
+  load: () => [],
+  // Of a plugin's server the model sees the first line, and finds the tools in what it runs.
+  shows: (told, tools, tool) => tools.some(({ name }) => name === `mcp__heyaira__${tool}`) || told.includes('- mcp__heyaira: '),
 
   headless(ground, { prompt, address }) {
     const provider = `{name="model",base_url="${address}/v1",env_key="CODEX_KEY",wire_api="responses"}`;
@@ -18,10 +23,12 @@ export const codex = {
     return { command: [...this.program(ground), 'exec', ...options, ...model, '-'], input: prompt, env: this.env };
   },
 
-  sessionOf: ({ stdout }) => stdout.match(/"thread_id":"([^"]+)"/)?.[1],
+  plugin: (folder) => [
+    ['plugin', 'marketplace', 'add', folder],
+    ['plugin', 'add', 'heyaira@heyaira'],
+  ],
 
-  connectByHand(ground) {
-    fs.mkdirSync(path.dirname(this.settings(ground)), { recursive: true });
-    fs.writeFileSync(this.settings(ground), '[mcp_servers.heyaira]\ncommand = "heyaira"\nargs = ["mcp"]\nomit_tools_from = ["deferred"]\n');
-  },
+  connected: { args: ['mcp', 'list'], says: /heyaira.*enabled/ },
+
+  sessionOf: ({ stdout }) => stdout.match(/"thread_id":"([^"]+)"/)?.[1],
 };

@@ -1,21 +1,27 @@
 // GitHub Copilot CLI, headless, with a provider of models of its own and without GitHub.
 
 import path from 'node:path';
-import { writeJson } from '../ground.mjs';
 
 export const copilot = {
   name: 'copilot',
+  harness: /^copilot 1\./,
+  aim: { tokens: 4000, held: true },
   env: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'copilot/node_modules/@github/copilot/npm-loader.js')],
   settings: ({ home }) => path.join(home, '.copilot/mcp-config.json'),
 
-  pointAt() {},
+  dials: [],
+  // It shows instructions of few servers to the model, and not ours.
+  hidesInstructions: true,
+  load: () => [],
+  shows: (told, tools, tool) => tools.some(({ name }) => name === `heyaira-${tool}`),
 
   headless(ground, { prompt, address }) {
     return {
       command: [...this.program(ground), '-p', prompt, '--output-format', 'json', '--allow-all-tools'],
       input: '',
-      env: {
+      aim: { tokens: 4000, held: true },
+  env: {
         ...this.env,
         COPILOT_PROVIDER_BASE_URL: `${address}/v1`,
         COPILOT_PROVIDER_TYPE: 'openai',
@@ -25,10 +31,12 @@ export const copilot = {
     };
   },
 
-  sessionOf: ({ stdout }) => stdout.match(/"sessionId":"([^"]+)"/)?.[1],
+  plugin: (folder) => [
+    ['plugin', 'marketplace', 'add', folder],
+    ['plugin', 'install', 'heyaira@heyaira'],
+  ],
 
-  connectByHand(ground) {
-    const server = { type: 'local', command: 'heyaira', args: ['mcp'], tools: ['*'] };
-    writeJson(this.settings(ground), { mcpServers: { heyaira: server } });
-  },
+  connected: { args: ['mcp', 'list'], says: /heyaira/ },
+
+  sessionOf: ({ stdout }) => stdout.match(/"sessionId":"([^"]+)"/)?.[1],
 };

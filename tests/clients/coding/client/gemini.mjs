@@ -5,26 +5,36 @@ import { writeJson } from '../ground.mjs';
 
 export const gemini = {
   name: 'gemini',
+  harness: /^gemini 0\./,
+  aim: { tokens: 4000, held: false },
   env: { GEMINI_API_KEY: 'none', GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_TELEMETRY_ENABLED: 'false' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'gemini/node_modules/@google/gemini-cli/bundle/gemini.js')],
   settings: ({ home }) => path.join(home, '.gemini/settings.json'),
 
-  pointAt() {},
+  dials: ['play.googleapis.com'],
+  load: () => [],
+  shows: (told, tools, tool) => tools.some(({ name }) => name === `mcp_heyaira_${tool}`),
 
   headless(ground, { prompt, address }) {
     return {
       command: [...this.program(ground), '-p', prompt, '-o', 'json', '-y', '-m', 'gemini-3.8-flash'],
       input: '',
-      env: { ...this.env, GOOGLE_GEMINI_BASE_URL: address },
+      aim: { tokens: 4000, held: false },
+  env: { ...this.env, GOOGLE_GEMINI_BASE_URL: address },
     };
   },
 
+  plugin: (folder) => [
+    ['extensions', 'validate', path.join(folder, 'gemini')],
+    ['extensions', 'link', path.join(folder, 'gemini'), '--consent'],
+  ],
+
+  connected: { args: ['mcp', 'list'], says: /heyaira.*Connected/ },
+
   sessionOf: ({ stdout }) => stdout.match(/"session_id": ?"([^"]+)"/)?.[1],
 
-  connectByHand(ground) {
-    writeJson(this.settings(ground), {
-      security: { auth: { selectedType: 'gemini-api-key' } },
-      mcpServers: { heyaira: { command: 'heyaira', args: ['mcp'] } },
-    });
+  /** What a person has chosen before HeyAira comes. */
+  prepare(ground) {
+    writeJson(this.settings(ground), { security: { auth: { selectedType: 'gemini-api-key' } } });
   },
 };
