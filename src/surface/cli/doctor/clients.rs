@@ -28,7 +28,9 @@ pub struct Report {
     answers: Option<Result<String, String>>,
     /// What the client itself says.
     own_word: Option<String>,
-    /// What is wrong or missing, each with its mend.
+    /// What is good to know.
+    remarks: Vec<String>,
+    /// What is wrong, each with its mend.
     problems: Vec<String>,
 }
 
@@ -61,8 +63,17 @@ impl Report {
         let of_project = Some(of_scope(Scope::Project)).filter(|(_, parts)| root.is_some() && has_entry(parts));
         let (scope, parts) = if has_entry(&of_person.1) { of_person } else { of_project.unwrap_or(of_person) };
         let version = program.as_deref().and_then(|program| running::version(program, folder));
-        let mut report =
-            Self { client, program, version, scope, parts, answers: None, own_word: None, problems: Vec::new() };
+        let mut report = Self {
+            client,
+            program,
+            version,
+            scope,
+            parts,
+            answers: None,
+            own_word: None,
+            remarks: Vec::new(),
+            problems: Vec::new(),
+        };
         report.run(folder);
         report.judge(places);
         report
@@ -102,10 +113,8 @@ impl Report {
         let plugin = plugin(self.client, places);
         let set_up = self.mend();
         if !self.is_set_up() {
-            if plugin.is_none() {
-                problems.push(format!("not set up: {set_up}"));
-            }
-            self.problems = problems;
+            let as_plugin = plugin.map(|(path, _)| format!("set up as a plugin ({})", path.display()));
+            self.remarks.push(as_plugin.unwrap_or_else(|| format!("not set up: {set_up}")));
             return;
         }
         match self.part(Part::Server).map(|entry| (entry.command.is_empty(), entry.path.display().to_string())) {
@@ -116,7 +125,7 @@ impl Report {
         }
         for part in [Part::Hooks, Part::Skills] {
             match self.part(part).map(|one| one.standing) {
-                Some(Standing::Absent) => problems.push(format!("{} missing: {set_up}", part.as_str())),
+                Some(Standing::Absent) => self.remarks.push(format!("no {}: {set_up} adds them", part.as_str())),
                 Some(Standing::Older) => problems.push(format!("{} of another version: {set_up}", part.as_str())),
                 _ => {}
             }
@@ -158,7 +167,7 @@ impl Report {
             (Some(_), None) => "installed, version unknown".to_owned(),
             (Some(_), Some(version)) => version.clone(),
         };
-        let entry = self.part(Part::Server).filter(|_| self.is_set_up());
+        let entry = self.part(Part::Server).filter(|entry| !entry.command.is_empty());
         let entry = entry.map(|entry| format!("{} ({})", entry.command.join(" "), entry.path.display()));
         let answers = self
             .answers
@@ -167,7 +176,7 @@ impl Report {
             .map(|project| format!("serves project {project}"));
         let own_word = self.own_word.as_ref().filter(|word| *word == "connected").map(|_| "connected".to_owned());
         let known = [Some(version), entry, answers, own_word].into_iter().flatten();
-        let told = known.chain(self.problems.iter().cloned()).collect::<Vec<_>>().join("; ");
+        let told = known.chain(self.remarks.iter().chain(&self.problems).cloned()).collect::<Vec<_>>().join("; ");
         let state = if self.problems.is_empty() { Health::Ok } else { Health::Warning };
         Some(Finding { check: self.client.title(), state, told })
     }
@@ -194,6 +203,7 @@ impl Report {
             "parts": Value::Object(parts.collect()),
             "serves": self.answers.as_ref().and_then(|answers| answers.as_ref().ok()),
             "client_says": self.own_word,
+            "remarks": self.remarks,
             "problems": self.problems,
         })
     }
