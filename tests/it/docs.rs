@@ -1,5 +1,7 @@
 //! The generated reference is current. `just docs` writes it anew.
 
+mod links;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

@@ -34,6 +34,8 @@ struct Client {
     /// True if it makes tools for the model out of the resources: each session then pays over 200 tokens for pages that
     /// its skills hold as well.
     makes_tools_of_resources: bool,
+    /// True if it complains at each start of prompts and skills with one name. It has the skills.
+    mixes_prompts_and_skills: bool,
 }
 
 const fn client(starts: &'static str, harness: &'static str) -> Client {
@@ -45,6 +47,7 @@ const fn client(starts: &'static str, harness: &'static str) -> Client {
         session_variable: None,
         model_variable: None,
         makes_tools_of_resources: false,
+        mixes_prompts_and_skills: false,
     }
 }
 
@@ -71,6 +74,7 @@ static CLIENTS: [Client; 6] = [
     Client {
         session_variable: Some("GEMINI_SESSION_ID"),
         makes_tools_of_resources: true,
+        mixes_prompts_and_skills: true,
         ..client("gemini", "gemini")
     },
     Client { makes_tools_of_resources: true, ..client("opencode", "opencode") },
@@ -168,6 +172,11 @@ fn known(name: &str) -> Option<&'static Client> {
 /// False for a client that would make tools for its model out of the resources: it is not told that there are some.
 pub fn is_offered_resources(name: &str) -> bool {
     !known(name).is_some_and(|client| client.makes_tools_of_resources)
+}
+
+/// False for a client whose skills of the same names the prompts would get in the way of.
+pub fn is_offered_prompts(name: &str) -> bool {
+    !known(name).is_some_and(|client| client.mixes_prompts_and_skills)
 }
 
 fn at<'m>(meta: &'m Map<String, Value>, path: &[&str]) -> Option<&'m str> {
