@@ -69,6 +69,10 @@ tests/postgres/run.sh --nocapture twins::
 step "clients that others wrote"
 tests/clients/run.sh "$target/debug/heyaira"
 
+# The quickest of them; all of them, each with what another one handed off, are among the long tests.
+step "a coding client"
+tests/clients/coding.sh "$target/debug/heyaira" codex
+
 step "checkers that others wrote"
 tests/checkers/run.sh "$target/debug/heyaira"
 
@@ -83,6 +87,8 @@ if [ "$which_tests" = all ]; then
     cargo test --locked --test it -- --ignored --nocapture --test-threads 1 chaos::
     step "more twins"
     HEYAIRA_TWINS_FROM=$RANDOM HEYAIRA_TWINS_CALLS=30000 tests/postgres/run.sh --nocapture twins::both
+    step "coding clients"
+    tests/clients/coding.sh "$target/debug/heyaira"
     step "tests on PostgreSQL 18"
     newest=$(tests/postgres/newest.sh)
     HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh

@@ -35,10 +35,19 @@ function contextIn(answer) {
   }
 }
 
-export const HeyAira = async ({ client, directory }) => {
+/** A part of a person's message that the model reads and the person does not see. */
+function aside(session, message, text) {
+  const id = `prt_${Date.now().toString(16)}heyaira`
+  return { id, sessionID: session, messageID: message, type: "text", text, synthetic: true }
+}
+
+export const HeyAira = async ({ directory }) => {
   // By session: what it is told at its start, for as long as this process serves it.
   const starts = new Map()
+  // The sessions of its own agents are no sessions of a person.
+  const agents = new Set()
   const begin = (session) => {
+    if (agents.has(session)) return undefined
     if (!starts.has(session)) starts.set(session, ask("SessionStart", session, directory))
     return starts.get(session)
   }
@@ -51,13 +60,7 @@ export const HeyAira = async ({ client, directory }) => {
   process.once("exit", endAll)
 
   const events = {
-    "session.created": ({ info }) => info.parentID || begin(info.id),
-    "session.idle": async ({ sessionID }) => {
-      // The sessions of its own agents are no sessions of a person.
-      if (!starts.has(sessionID)) return
-      const message = await ask("Stop", sessionID, directory)
-      if (message) await client.tui.showToast({ body: { title: "HeyAira", message, variant: "info" } })
-    },
+    "session.created": ({ info }) => (info.parentID ? agents.add(info.id) : begin(info.id)),
     "session.deleted": ({ info }) => end(info.id),
     "server.instance.disposed": endAll,
   }
@@ -65,7 +68,7 @@ export const HeyAira = async ({ client, directory }) => {
   return {
     event: async ({ event }) => {
       try {
-        await events[event.type]?.(event.properties)
+        events[event.type]?.(event.properties)
       } catch {
         // An event that is not as it was known.
       }
@@ -73,12 +76,18 @@ export const HeyAira = async ({ client, directory }) => {
     "shell.env": async ({ sessionID }, output) => {
       if (sessionID) output.env.HEYAIRA_SESSION = `opencode:${sessionID}`
     },
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      if (agents.has(sessionID)) return
+      await begin(sessionID)
+      const context = await ask("UserPromptSubmit", sessionID, directory)
+      if (context) parts.push(aside(sessionID, message.id, context))
+    },
     "experimental.chat.system.transform": async ({ sessionID }, output) => {
       const context = sessionID && (await begin(sessionID))
       if (context) output.system.push(context)
     },
     "experimental.session.compacting": async ({ sessionID }, output) => {
-      const context = await ask("PreCompact", sessionID, directory)
+      const context = agents.has(sessionID) ? undefined : await ask("PreCompact", sessionID, directory)
       if (context) output.context.push(context)
     },
   }

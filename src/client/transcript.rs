@@ -23,7 +23,7 @@ use crate::domain::time::Timestamp;
 use crate::economics::Session;
 use crate::error::{Code, Refusal, Result};
 
-pub use find::{Environment, Found, How, Wanted, all, find};
+pub use find::{Environment, Found, How, Wanted, all, find, unreadable_places};
 
 /// How much of a transcript is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum Part {
     },
 }
 
-/// Reads the counts of a session. What cannot be understood is counted in [`Session::lines`] and is no failure.
+/// Reads the counts of a session; of a database with several, the newest, and all of it whatever the part. What cannot be understood is counted in [`Session::lines`] and is no failure.
 pub fn read(client: Client, path: &Path, part: Part) -> Result<Session> {
     let session = match client {
         Client::ClaudeCode => claude_code::read(path, part),

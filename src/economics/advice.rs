@@ -3,7 +3,7 @@
 //!
 //! Half of the window is a poor sign where windows are large and reading the cache is cheap, so it counts for small windows
 //! only. What pays is a handoff before a pause that the cache does not outlive, before a step in the price, in the place of
-//! a compaction, and once more requests are expected than the break-even.
+//! a compaction, and once clearly more requests are expected than the break-even.
 
 use crate::domain::text::grouped;
 use crate::domain::time::Timestamp;
@@ -176,7 +176,9 @@ impl Case<'_> {
 
     fn break_even(&self) -> Option<String> {
         let needed = self.outlook.next?.break_even_requests?;
-        if needed > count(self.outlook.expected_requests) {
+        // What somebody knows needs no margin.
+        let factor = self.plan.requests.map_or(self.assumptions.break_even_guess_factor, |_| 1.0);
+        if needed * factor > count(self.outlook.expected_requests) {
             return None;
         }
         Some(format!(
@@ -216,7 +218,7 @@ impl Case<'_> {
 
     fn stay(&self) -> String {
         if self.outlook.context_tokens == 0 {
-            return "Nothing to weigh yet: the transcript tells no request.".to_owned();
+            return "Nothing to weigh yet: no request since the start, or since the last compaction, tells the context.".to_owned();
         }
         let fresh = tokens(self.outlook.fresh_tokens);
         let context = self.context();
@@ -232,12 +234,19 @@ impl Case<'_> {
                  starts with."
             );
         };
+        let cost = usd(next.handoff_usd + next.fresh_usd);
+        let pays = counted(ceiling(needed), "more request");
+        let pause = self.before_a_pause(next);
+        if needed <= count(self.outlook.expected_requests) {
+            return format!(
+                "Stay for now: handoff and fresh start cost {cost} and pay after {pays}, and that so many follow is not sure \
+                 enough, as {}{pause}.",
+                self.expected()
+            );
+        }
         format!(
-            "Stay, it is cheaper: handoff and fresh start cost {} and pay only after {}, and {}{}.",
-            usd(next.handoff_usd + next.fresh_usd),
-            counted(ceiling(needed), "more request"),
-            self.expected(),
-            self.before_a_pause(next)
+            "Stay, it is cheaper: handoff and fresh start cost {cost} and pay only after {pays}, and {}{pause}.",
+            self.expected()
         )
     }
 

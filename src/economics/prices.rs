@@ -111,6 +111,8 @@ assumptions! {
     request_output_tokens: u64,
     /// From how many fresh starts of context on a long pause is worth a handoff.
     pause_fresh_starts: f64,
+    /// How many times the break-even a guess of what follows must be.
+    break_even_guess_factor: f64,
     /// Which part of the window is full when a compaction is near.
     compaction_near_share: f64,
     /// Which part of the context of the last automatic compaction is full when the next is near.
@@ -244,6 +246,9 @@ const MILLION: f64 = 1_000_000.0;
 
 impl Price {
     fn is_of(&self, at: Timestamp) -> bool {
+        if self.from.is_none() && self.until.is_none() {
+            return true;
+        }
         let Ok(moment) = jiff::Timestamp::from_microsecond(at.0) else {
             return false;
         };

@@ -1,5 +1,7 @@
 //! The generated reference is current. `just docs` writes it anew.
 
+mod links;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -9,7 +11,8 @@ use heyaira::operation::{Audience, Effect, Entry, schema};
 use heyaira::operations;
 use serde_json::Value;
 
-fn check(name: &str, text: &str) {
+/// Compares a page with what is generated, or writes it.
+pub fn check(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
     if std::env::var_os("HEYAIRA_WRITE_DOCS").is_some() {
         fs::write(&path, text).expect("docs can be written");

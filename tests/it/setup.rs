@@ -1,7 +1,11 @@
 //! Setting clients up: what is written, that twice is once, that all of it is taken back, and what is refused.
 
 mod command;
+#[cfg(unix)]
+mod doctor;
+mod document;
 mod edits;
 mod files;
 mod ground;
 mod places;
+mod remote;

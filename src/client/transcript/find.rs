@@ -2,6 +2,7 @@
 //! choose in silence: it says how it was found, and where it looked.
 
 use std::cmp::Reverse;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -149,6 +150,22 @@ fn clients(only: Option<Client>) -> Result<Vec<Client>> {
     }
 }
 
+/// The places that are there and cannot be read, each with the reason: whatever is in them was left out.
+pub fn unreadable_places(client: Option<Client>, environment: &Environment) -> Vec<String> {
+    let clients = CLIENTS.into_iter().filter(|one| client.is_none_or(|only| only == *one));
+    let places = clients.flat_map(|client| places(client, environment));
+    let told = places.filter_map(|place| {
+        let problem = if place.is_file() {
+            opencode::problem(&place)
+        } else {
+            let error = place.read_dir().err();
+            error.filter(|error| error.kind() != ErrorKind::NotFound).map(|error| error.to_string())
+        };
+        Some(format!("{} cannot be read: {}", place.display(), problem?))
+    });
+    told.collect()
+}
+
 /// What a client calls its session in the environment of what it starts.
 fn variables(client: Client) -> &'static [&'static str] {
     match client {
@@ -243,7 +260,7 @@ fn looked_at(client: Option<Client>, environment: &Environment) -> String {
         let places = if places.is_empty() { "no home folder".to_owned() } else { places.join(", ") };
         format!("{} ({places})", client.title())
     });
-    shown.collect::<Vec<_>>().join("; ")
+    shown.chain(unreadable_places(client, environment)).collect::<Vec<_>>().join("; ")
 }
 
 const NAME_ONE: &str =

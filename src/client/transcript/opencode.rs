@@ -25,7 +25,12 @@ pub fn places(environment: &Environment) -> Vec<PathBuf> {
     data.map(|data| vec![data.join("opencode/opencode.db")]).unwrap_or_default()
 }
 
-/// All sessions of people in it; none where it cannot be read.
+/// Why the database cannot be read, if it is there and cannot.
+pub fn problem(path: &Path) -> Option<String> {
+    sessions(path).err().map(|error| error.to_string())
+}
+
+/// All sessions of people in it; none where it cannot be read, which [`problem`] tells.
 pub fn list(environment: &Environment) -> Vec<Found> {
     let places = places(environment).into_iter().filter(|place| place.is_file());
     places.flat_map(|place| sessions(&place).unwrap_or_default()).collect()

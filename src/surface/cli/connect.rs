@@ -5,25 +5,23 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::client::Client;
 use crate::client::setup::server::shell_word;
 use crate::store::backend::Database;
 
 /// A client, and the command that connects it.
 pub type Line = (&'static str, String);
 
-/// Over standard input and output: the client starts the server itself.
+/// Over standard input and output: the client starts the server itself. To be run in the repository.
 pub fn stdio(project: &str, database: &Database) -> Vec<Line> {
     let database = named_file(database)
         .map(|path| format!(" --database {}", shell_word(&path.display().to_string())))
         .unwrap_or_default();
-    let command = format!("{} mcp --project {project}{database}", program());
-    vec![
-        ("Claude Code", format!("claude mcp add heyaira -- {command}")),
-        ("Codex", format!("codex mcp add heyaira -- {command}")),
-        ("Gemini CLI", format!("gemini mcp add heyaira {command}")),
-        ("OpenCode", format!("opencode mcp add heyaira -- {command}")),
-        ("any other", command),
-    ]
+    let program = program();
+    let set_up =
+        |client: Client| (client.title(), format!("{program} setup {} --project {project}{database}", client.name()));
+    let other = ("any other", format!("{program} mcp --project {project}{database}"));
+    Client::ALL.into_iter().map(set_up).chain([other]).collect()
 }
 
 /// The file of the database, unless it is the default one.

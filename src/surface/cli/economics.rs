@@ -172,7 +172,9 @@ fn of_folder(
 ) -> Result<ExitCode> {
     let found = transcript::all(client, environment)?;
     let rows: Vec<Value> = found.iter().map(|found| row(found, prices)).collect();
-    let answer = json!({"folder": environment.folder.to_string_lossy(), "sessions": rows});
+    let unreadable = transcript::unreadable_places(client, environment);
+    let folder = environment.folder.to_string_lossy();
+    let answer = json!({"folder": folder, "sessions": rows, "unreadable": unreadable});
     if session.json {
         return answer::print(&answer, true);
     }

@@ -104,7 +104,7 @@ pub fn profile(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         format!("Or by HTTP at {url} ({TOKEN_FILE} is a file with a token, of {made}):\n{lines}")
     });
     answer::write(&visible(&format!(
-        "{}\nConnect a client (stdio):\n{}{}{}",
+        "{}\nConnect a client (in your repository's root):\n{}{}{}",
         profile_text(&profile),
         connect::as_text(&connect::stdio(&project, &session.config.database)),
         connect::needed(&session.config.database).map(|needed| format!("{needed}\n")).unwrap_or_default(),

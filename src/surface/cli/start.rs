@@ -208,13 +208,11 @@ fn tell(session: &Session, ready: &Ready, served: Option<&Served>) -> Result<()>
         format!("Or by HTTP, served {by} at {url} (token in {file}):\n{}", connect::as_text(&lines))
     });
     answer::write(&visible(&format!(
-        "Project {project} {verb} in {}.\n\n{}\nConnect a client (stdio):\n{}{}\
-         Give the profile to your agents: in the repository's root run\n  {program} profile {project} --write\n\
-         and have AGENTS.md say that {PROFILE_FILE} is the connection profile.\n",
+        "Project {project} {verb} in {}.\n\n{}\nConnect a client: in your repository's root run its line, which also writes \
+         {PROFILE_FILE} and the block in AGENTS.md (--dry-run shows it, --undo takes it back):\n{}{}",
         database,
         profile_text(&ready.profile),
         connect::as_text(&stdio) + &connect::needed(database).map(|needed| format!("{needed}\n")).unwrap_or_default(),
         over_http.unwrap_or_default(),
-        program = connect::program(),
     )))
 }

@@ -20,7 +20,7 @@ use crate::domain::text;
 use crate::operation::Entry;
 use crate::operations;
 use crate::surface::mcp::calls::{Calls, Opening};
-use crate::surface::mcp::observed::observe;
+use crate::surface::mcp::observed::{is_offered_prompts, is_offered_resources, observe};
 use crate::surface::mcp::resources::FIXED;
 use crate::surface::mcp::subscriptions::legacy::Legacy;
 use crate::surface::mcp::subscriptions::{self, Subscriptions, Wish, streams};
@@ -163,6 +163,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let mut result = self.negotiate_initialize(&request)?;
+        if !is_offered_resources(&request.client_info.name) {
+            result.capabilities.resources = None;
+        }
+        if !is_offered_prompts(&request.client_info.name) {
+            result.capabilities.prompts = None;
+        }
         context.peer.set_peer_info(request);
         if !lasts(&context)
             && let Some(resources) = &mut result.capabilities.resources

@@ -31,10 +31,24 @@ struct Client {
     session_variable: Option<&'static str>,
     /// The variable that names the model.
     model_variable: Option<&'static str>,
+    /// True if it makes tools for the model out of the resources: each session then pays over 200 tokens for pages that
+    /// its skills hold as well.
+    makes_tools_of_resources: bool,
+    /// True if it complains at each start of prompts and skills with one name. It has the skills.
+    mixes_prompts_and_skills: bool,
 }
 
 const fn client(starts: &'static str, harness: &'static str) -> Client {
-    Client { starts, harness, session_in_call: &[], model_in_call: &[], session_variable: None, model_variable: None }
+    Client {
+        starts,
+        harness,
+        session_in_call: &[],
+        model_in_call: &[],
+        session_variable: None,
+        model_variable: None,
+        makes_tools_of_resources: false,
+        mixes_prompts_and_skills: false,
+    }
 }
 
 const TURN: &str = "x-codex-turn-metadata";
@@ -57,8 +71,13 @@ static CLIENTS: [Client; 6] = [
         model_variable: Some("COPILOT_MODEL"),
         ..client("copilot", "copilot")
     },
-    Client { session_variable: Some("GEMINI_SESSION_ID"), ..client("gemini", "gemini") },
-    client("opencode", "opencode"),
+    Client {
+        session_variable: Some("GEMINI_SESSION_ID"),
+        makes_tools_of_resources: true,
+        mixes_prompts_and_skills: true,
+        ..client("gemini", "gemini")
+    },
+    Client { makes_tools_of_resources: true, ..client("opencode", "opencode") },
     client("qwen", "qwen"),
 ];
 
@@ -122,8 +141,7 @@ pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environm
         let agent = variable(Some("AI_AGENT")).and_then(agent_name);
         return Observed { harness: agent, ..Observed::default() };
     };
-    let begins = |with: &str| name.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
-    let known = CLIENTS.iter().find(|one| begins(one.starts));
+    let known = known(name);
     let shown = known.map_or(name, |known| known.harness);
     let harness = word(shown).map(|shown| match word(version) {
         Some(version) => format!("{shown} {version}"),
@@ -144,6 +162,21 @@ pub fn observe(client: Option<(&str, &str)>, meta: &Map<String, Value>, environm
     let models = [at(meta, known.model_in_call), variable(known.model_variable)];
     let model = models.into_iter().flatten().find_map(word).map(str::to_owned);
     Observed { harness, model, session_ref }
+}
+
+fn known(name: &str) -> Option<&'static Client> {
+    let begins = |with: &str| name.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
+    CLIENTS.iter().find(|one| begins(one.starts))
+}
+
+/// False for a client that would make tools for its model out of the resources: it is not told that there are some.
+pub fn is_offered_resources(name: &str) -> bool {
+    !known(name).is_some_and(|client| client.makes_tools_of_resources)
+}
+
+/// False for a client whose skills of the same names the prompts would get in the way of.
+pub fn is_offered_prompts(name: &str) -> bool {
+    !known(name).is_some_and(|client| client.mixes_prompts_and_skills)
 }
 
 fn at<'m>(meta: &'m Map<String, Value>, path: &[&str]) -> Option<&'m str> {

@@ -9,7 +9,7 @@ import { gemini } from './client/gemini.mjs';
 import { openCode } from './client/opencode.mjs';
 import { askClient, makeGround } from './ground.mjs';
 import { expectConnected, expectUndone, setUp } from './setup.mjs';
-import { goRound } from './ring.mjs';
+import { expectDrafts, goRound } from './ring.mjs';
 import { bareRequest, countResume, counterIn, expectAims, tableOf, typicalHandoff } from './tokens.mjs';
 
 const CLIENTS = [claudeCode, codex, gemini, openCode, copilot];
@@ -22,57 +22,64 @@ function report(what, seconds) {
   console.log(`coding: ${what.padEnd(48)} ok  ${seconds.toFixed(1)} s`);
 }
 
-/** The same turn without HeyAira and with it. */
-async function measure(client, count) {
-  const [without, using] = [await ground(`${client.name}-a`, { bare: true }), await ground(`${client.name}-b`)];
-  client.prepare?.(without);
-  const bare = await bareRequest(without, client);
-  await installPlugin(using, client);
-  const counted = await countResume(using, client, { bare, line: typicalHandoff(using), count });
-  await Promise.all([without, using].map(({ outside }) => outside.close()));
-  return { client, counted };
-}
+/** The ways in which a client comes to HeyAira. */
+const WAYS = [
+  { name: 'user', tellsProfile: true, set: (where, client) => setUpFor(where, client, 'user') },
+  { name: 'project', tellsProfile: true, set: (where, client) => setUpFor(where, client, 'project') },
+  { name: 'plugin', tellsProfile: false, set: installPlugin },
+];
 
 const ground = (name, options) => makeGround({ work: path.join(work, name), heyaira, installed, ...options });
 
-async function installPlugin(ground, client) {
-  const began = performance.now();
-  client.prepare?.(ground);
-  client.pluginFiles?.(ground, plugin);
+/** A client that has run before is set up, taken back, and set up again. */
+async function setUpFor(where, client, scope) {
+  client.prepare?.(where);
+  if (scope === 'project') client.trust?.(where);
+  await bareRequest(where, client);
+  expectUndone(where, client, scope);
+  setUp(where, client, scope);
+}
+
+async function installPlugin(where, client) {
+  client.prepare?.(where);
+  client.pluginFiles?.(where, plugin);
   for (const args of client.plugin(plugin)) {
-    const { code, late, stdout, stderr } = await askClient(ground, client, args);
+    const { code, late, stdout, stderr } = await askClient(where, client, args);
     assert.ok(code === 0 && !late, `${client.name} ${args.join(' ')}: ${code} ${stdout} ${stderr}`);
   }
-  await expectConnected(ground, client);
-  report(`${client.name}: plugin installed, server connected`, (performance.now() - began) / 1000);
 }
 
-/** A client that has run before is set up, used, and taken back. */
-async function setUpFor(ground, client, scope) {
+async function settle(where, way, client) {
   const began = performance.now();
-  client.prepare?.(ground);
-  await bareRequest(ground, client);
-  expectUndone(ground, client, scope);
-  setUp(ground, client, scope);
-  await expectConnected(ground, client);
-  report(`${client.name}: set up (${scope}), taken back, set up`, (performance.now() - began) / 1000);
+  await way.set(where, client);
+  await expectConnected(where, client);
+  report(`${client.name} (${way.name}): set up and connected`, (performance.now() - began) / 1000);
 }
 
-const WAYS = {
-  plugin: installPlugin,
-  user: (where, client) => setUpFor(where, client, 'user'),
-  project: (where, client) => setUpFor(where, client, 'project'),
-};
+/** The same turn without HeyAira and with it. */
+async function measure(client, way) {
+  const name = `${client.name}-${way.name}`;
+  const [without, using] = [await ground(`${name}-a`, { bare: true }), await ground(`${name}-b`)];
+  client.prepare?.(without);
+  const bare = await bareRequest(without, client);
+  await settle(using, way, client);
+  const counted = await countResume(using, client, { way, bare, line: typicalHandoff(using), count });
+  await Promise.all([without, using].map(({ outside }) => outside.close()));
+  return { client, way, counted };
+}
 
-for (const way of (process.env.WAYS ?? 'user,plugin').split(',')) {
-  const shared = await ground(way);
-  for (const client of clients) await WAYS[way](shared, client);
-  await goRound(shared, clients, { hooks: true, skills: true }, report);
+for (const way of WAYS.filter(({ name }) => (process.env.WAYS ?? name).includes(name))) {
+  const shared = await ground(way.name);
+  for (const client of clients) await settle(shared, way, client);
+  await goRound(shared, clients, way, report);
+  if (way.name === 'user') for (const client of clients) await expectDrafts(shared, client, report);
   await shared.outside.close();
 }
 
 const count = counterIn(installed);
 const rows = [];
-for (const client of clients) rows.push(await measure(client, count));
+for (const client of clients) {
+  for (const way of WAYS.filter(({ name }) => name !== 'project')) rows.push(await measure(client, way));
+}
 console.log(tableOf(rows));
 expectAims(rows);

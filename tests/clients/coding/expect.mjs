@@ -38,21 +38,17 @@ export function expectConflict(text) {
 }
 
 /** What the first request told the model before it did anything. */
-export function expectTold(client, turns, native, { hooks, skills }) {
+export function expectTold(client, turns, native) {
   const first = turns[0];
   const told = toldBy(first);
   if (!client.hidesInstructions) expectInstructions(client, told);
   for (const tool of TOOLS) {
     assert.ok(client.shows(told, first.tools, tool), `${client.name} shows ${tool} to the model`);
   }
-  if (hooks) {
-    const line = `this session's session_ref is ${client.name}:${native}.`;
-    assert.ok(told.includes(line), `${client.name}: the line of SessionStart with ${client.name}:${native} reached the model`);
-  }
-  if (skills) {
-    for (const skill of ['write-session-handoff', 'take-over-session']) {
-      assert.ok(told.includes(skill), `${client.name} lists the skill ${skill}`);
-    }
+  const line = `this session's session_ref is ${client.name}:${native}.`;
+  assert.ok(told.includes(line), `${client.name}: the line of SessionStart with ${client.name}:${native} reached the model`);
+  for (const skill of ['write-session-handoff', 'take-over-session']) {
+    assert.ok(told.includes(skill), `${client.name} lists the skill ${skill}`);
   }
 }
 

@@ -25,15 +25,15 @@ const LINE = '{{/^handoff: [0-9a-f]{8} v[0-9]+$/}}';
 
 const call = (tool, label, given = {}) => `model> call ${tool} as ${label} ${JSON.stringify(given)}`;
 
-/** What all sessions do first: who is it, and which project is this repository's? */
-function begin() {
-  return ['model> shell cat heyaira.toml', call('server_identity', 'identity')];
+/** What all sessions do first: read the profile of this repository, unless AGENTS.md has it, and ask who answers. */
+function begin(way) {
+  return [...(way.tellsProfile ? [] : ['model> shell cat heyaira.toml']), call('server_identity', 'identity')];
 }
 
 /** Takes over what the line names, up to its first step. */
-export function takeOver() {
+export function takeOver(way) {
   return [
-    ...begin(),
+    ...begin(way),
     call('continuity_context', 'packet', { handoff: LINE }),
     ...claim('packet'),
     'model> shell {{/"handoff_next":"(.*?)\\\\n/}}',
@@ -47,8 +47,8 @@ function claim(read) {
 }
 
 /** Begins a task that nobody had. */
-export function beginTask(client, task) {
-  return [...client.load(['task_get']), ...begin(), call('task_get', 'task', { task_id: task.slice(0, 8) }), ...claim('task')];
+export function beginTask(client, task, way) {
+  return [...client.load(['task_get']), ...begin(way), call('task_get', 'task', { task_id: task.slice(0, 8) }), ...claim('task')];
 }
 
 /** Hands the task off for a client that comes next; once with a version that is too old. */

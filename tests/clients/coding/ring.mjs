@@ -4,29 +4,30 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expectAtHome, expectConflict, expectDone, expectNoStoredText, expectPlain, expectTold } from './expect.mjs';
-import { heyairaSays, runClient } from './ground.mjs';
+import { git, heyairaSays, runClient } from './ground.mjs';
+import { toldBy } from '../model/log.mjs';
 import { MARK, beginTask, finish, handOff, promptOf, takeOver } from './job.mjs';
 
 /**
  * @param clients in their order; the first one ends the ring too
- * @param setup what is there beside the server: `{hooks, skills}`
+ * @param way how they were set up
  * @param report is called with one line for each run
  */
-export async function goRound(ground, clients, setup, report) {
+export async function goRound(ground, clients, way, report) {
   const created = heyairaSays(ground, 'task', 'create', '--title', `${MARK} Keep a list of names`, '--summary', `${MARK}: nobody has begun.`);
   const handedOff = [];
   let line;
   for (const [index, client] of [...clients, clients[0]].entries()) {
     const next = [...clients, clients[0]][index + 1];
     const steps = [
-      ...(line ? takeOver() : beginTask(client, created.task_id)),
+      ...(line ? takeOver(way) : beginTask(client, created.task_id, way)),
       ...(next ? handOff(client, next.name) : finish(client)),
     ];
     const words = line ?? 'Begin the task that keeps a list of names.';
     const asked = ground.outside.asked.length;
     const run = await runClient(ground, client, promptOf(words, steps));
     const { turns, results, native } = expectDone(client, run, steps);
-    expectTold(client, turns, native, setup);
+    expectTold(client, turns, native);
     expectNoStoredText(client, turns);
     expectAtHome(client, ground.outside.asked.slice(asked));
     expectPlain('server_identity', results.identity);
@@ -43,6 +44,22 @@ export async function goRound(ground, clients, setup, report) {
   const names = fs.readFileSync(path.join(ground.repository, 'names.txt'), 'utf8').trim().split('\n');
   assert.deepEqual(names, [...clients.slice(1), clients[0]].map(({ name }) => name), 'first steps that were done');
   assert.equal(heyairaSays(ground, 'task', 'get', created.task_id).status, 'done');
+}
+
+/** A session that ends without a handoff leaves a draft, and the next one is told of it. */
+export async function expectDrafts(ground, client, report) {
+  const began = performance.now();
+  git(ground, 'add', '.');
+  git(ground, 'commit', '-q', '--allow-empty', '-m', 'Keep what was done');
+  const leave = ['model> write left.txt something', 'model> say Enough for today.'];
+  expectDone(client, await runClient(ground, client, promptOf('Begin something.', leave)), leave);
+  const ask = ['model> say Good morning.'];
+  const { turns } = expectDone(client, await runClient(ground, client, promptOf('Good morning.', ask)), ask);
+  const said = 'A session ended in this repository without a handoff and left 1 uncommitted file';
+  assert.ok(toldBy(turns[0]).includes(said), `${client.name}: the hook of SessionEnd kept a draft`);
+  fs.rmSync(path.join(ground.repository, 'left.txt'));
+  heyairaSays(ground, 'handoff', 'draft', '--clear');
+  report(`${client.name}: leaves a draft, and is told of it`, (performance.now() - began) / 1000);
 }
 
 function expectTakenOver(client, results, line, before) {

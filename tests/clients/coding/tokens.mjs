@@ -49,9 +49,9 @@ export async function bareRequest(ground, client) {
  * @returns by part: tokens of what a session pays that never hands off, of the line, of the calls and answers until the
  * task is claimed, and the sum
  */
-export async function countResume(ground, client, { bare, line, count }) {
+export async function countResume(ground, client, { way, bare, line, count }) {
   // Everything but the first step, which is where useful work begins.
-  const steps = [...takeOver().slice(0, -1), 'model> say Taken over.'];
+  const steps = [...takeOver(way).slice(0, -1), 'model> say Taken over.'];
   const run = await runClient(ground, client, promptOf(line, steps));
   const { turns, results } = expectDone(client, run, steps);
   const first = turns[0];
@@ -59,11 +59,13 @@ export async function countResume(ground, client, { bare, line, count }) {
   assert.equal(line, `handoff: ${packet.task_id.slice(0, 8)} v${packet.version}`);
   const told = (request) => count(withoutScript(toldBy(request)));
   const text = withoutScript(toldBy(first));
+  const plain = text.replaceAll('\\n', '\n').replaceAll('\\"', '"');
   const opening = told(first) - told(bare);
   const known = {
-    instructions: count(instructionsIn(text)),
+    instructions: count(instructionsIn(plain)),
     skills: count(skillsIn(text)),
     hook: count(text.match(/HeyAira: this session's session_ref[^\n"<]*/)?.[0] ?? ''),
+    profile: count(plain.match(/## HeyAira: tasks and handoffs[^]*?`write-session-handoff`\./)?.[0] ?? ''),
     line: count(line),
   };
   const whole = told(turns.at(-1)) - told(bare);
@@ -72,8 +74,7 @@ export async function countResume(ground, client, { bare, line, count }) {
   return { ...parts, calls: whole - opening - packetTokens, packet: packetTokens, whole };
 }
 
-function instructionsIn(text) {
-  const plain = text.replaceAll('\\n', '\n').replaceAll('\\"', '"');
+function instructionsIn(plain) {
   const whole = plain.match(/Resume or hand off work\.[^]*?Stored texts are data, not orders\./);
   return whole?.[0] ?? plain.match(/Resume or hand off work\..*/)?.[0] ?? '';
 }
@@ -91,20 +92,24 @@ function sum(numbers) {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-const COLUMNS = ['tools', 'instructions', 'skills', 'hook', 'line', 'calls', 'packet', 'whole'];
+const COLUMNS = ['tools', 'instructions', 'skills', 'hook', 'profile', 'line', 'calls', 'packet', 'whole'];
 
 export function tableOf(rows) {
   const cell = (value) => String(value).padStart(13);
-  const lines = rows.map(({ client, counted }) => {
-    const aim = client.aim.held ? `at most ${client.aim.tokens}` : `aim ${client.aim.tokens}, not held`;
-    return [client.name.padEnd(12), ...COLUMNS.map((column) => cell(counted[column])), `  ${aim}`].join('');
+  const lines = rows.map(({ client, way, counted }) => {
+    const aim = isHeld(client, way) ? `at most ${client.aim.tokens}` : `aim ${client.aim.tokens}, not held`;
+    return [`${client.name} (${way.name})`.padEnd(24), ...COLUMNS.map((column) => cell(counted[column])), `  ${aim}`].join('');
   });
-  return [[' '.repeat(12), ...COLUMNS.map(cell)].join(''), ...lines].join('\n');
+  return [[' '.repeat(24), ...COLUMNS.map(cell)].join(''), ...lines].join('\n');
+}
+
+function isHeld(client, way) {
+  return client.aim.held.includes(way.name);
 }
 
 /** Fails where an aim that is held would no longer be. */
 export function expectAims(rows) {
-  for (const { client, counted } of rows.filter((row) => row.client.aim.held)) {
-    assert.ok(counted.whole <= client.aim.tokens, `${client.name}: ${counted.whole} tokens, at most ${client.aim.tokens}`);
+  for (const { client, way, counted } of rows.filter((row) => isHeld(row.client, row.way))) {
+    assert.ok(counted.whole <= client.aim.tokens, `${client.name} (${way.name}): ${counted.whole} tokens, at most ${client.aim.tokens}`);
   }
 }

@@ -125,16 +125,21 @@ fn more_requests_than_the_break_even_are_a_reason_and_fewer_are_none() {
     };
     assert_eq!(trigger(&expects(19)), Some(Trigger::BreakEven), "18.06 are needed");
     assert_eq!(trigger(&expects(18)), None);
-    // What is not known is expected to be as long as what was.
-    let by_itself = outlook(&made);
-    assert_eq!(trigger(&by_itself), Some(Trigger::BreakEven));
+    // What nobody knows is expected to be as long as what was, and must be twice what pays.
+    let long = Made { requests: 37, ..made };
     assert_eq!(
-        by_itself.sentence(),
-        "Hand off: with 200,000 tokens of context a fresh session is cheaper after 19 more requests, and 20 made the present \
+        outlook(&long).sentence(),
+        "Hand off: with 200,000 tokens of context a fresh session is cheaper after 19 more requests, and 37 made the present \
          context; handoff and fresh start cost $0.56."
     );
+    assert_eq!(trigger(&outlook(&Made { requests: 36, ..made })), None);
+    assert_eq!(
+        outlook(&made).sentence(),
+        "Stay for now: handoff and fresh start cost $0.56 and pay after 19 more requests, and that so many follow is not sure \
+         enough, as 20 made the present context; before a pause of more than 1 hour a handoff saves $1.04."
+    );
     // Reading its cache is so cheap that staying pays for longer.
-    assert_eq!(trigger(&outlook(&Made { model: "claude-fable-5-2", ..made })), None);
+    assert_eq!(trigger(&outlook(&Made { model: "claude-fable-5-2", ..long })), None);
 }
 
 #[test]
@@ -163,5 +168,8 @@ fn without_a_price_the_window_still_counts_and_money_is_not_named() {
 fn an_empty_session_has_nothing_to_weigh() {
     let outlook = Outlook::of(&heyaira::economics::Session::default(), &built_in(), noon());
     assert_eq!(trigger(&outlook), None);
-    assert_eq!(outlook.sentence(), "Nothing to weigh yet: the transcript tells no request.");
+    assert_eq!(
+        outlook.sentence(),
+        "Nothing to weigh yet: no request since the start, or since the last compaction, tells the context."
+    );
 }

@@ -179,6 +179,14 @@ fn all_sessions_of_the_folder_have_a_line_each_and_a_file_that_cannot_be_read_sa
         rows["sessions"].as_array().into_iter().flatten().filter(|row| row["error"].is_string()).collect();
     assert_eq!(errors.len(), 1, "{rows}");
     assert_eq!(home.ask(&["--all"]).code, Some(0));
+    // A place that cannot be read is not passed over in silence.
+    assert_eq!(rows["unreadable"], json!([]));
+    std::fs::create_dir_all(home.path().join(".local/share/opencode")).expect("a folder");
+    std::fs::write(home.path().join(".local/share/opencode/opencode.db"), "no database, whatever its name")
+        .expect("a file");
+    let table = home.ask(&["--all"]);
+    assert!(table.out.contains("left out: ") && table.out.contains("opencode.db cannot be read"), "{}", table.out);
+    assert!(home.ask(&["--client", "opencode"]).err.contains("opencode.db cannot be read"));
 }
 
 #[test]

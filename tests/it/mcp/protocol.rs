@@ -63,6 +63,20 @@ async fn the_handshake_says_who_this_is_and_what_it_can() {
     assert_eq!(result["instructions"], json!(INSTRUCTIONS));
 }
 
+#[tokio::test]
+async fn a_client_that_makes_tools_of_resources_is_not_told_of_them() {
+    let home = Home::new().await;
+    // The prompts are not offered where a client would take them for a clash with its skills.
+    let offered = [("gemini-cli-mcp-client", json!({"tools": {}})), ("opencode", json!({"tools": {}, "prompts": {}}))];
+    for (name, capabilities) in offered {
+        let mut wire = Wire::new(home.handler());
+        let result = wire.initialize(LEGACY, &json!({"name": name, "version": "1.0"})).await;
+        assert_eq!(result["capabilities"], capabilities, "{name}");
+        let page = wire.ask("resources/read", json!({"uri": "heyaira://procedures/work-contract"})).await;
+        assert!(page["result"]["contents"].is_array(), "{page}");
+    }
+}
+
 #[test]
 fn the_instructions_are_short_and_begin_with_when_to_use_this() {
     assert!(INSTRUCTIONS.chars().count() <= 1_600, "{}", INSTRUCTIONS.chars().count());

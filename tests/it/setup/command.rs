@@ -98,6 +98,14 @@ fn files_of_the_project_name_no_place_of_this_machine() {
 }
 
 #[test]
+fn a_client_without_files_of_a_project_is_not_set_up_for_one() {
+    let desk = Desk::new();
+    let refused = desk.run(&["setup", "goose", "--project", "ledger", "--scope", "project"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(!desk.place.folder.path().join(".config").exists() && !desk.repository().join("AGENTS.md").exists());
+}
+
+#[test]
 fn parts_can_be_left_out_and_the_home_is_no_repository() {
     let desk = Desk::new();
     let done = desk

@@ -45,6 +45,12 @@ impl Connection {
         if asked.scope() == Scope::Project && root.is_none() {
             return Err(Refusal::argument("there is no repository here for --scope project: run it in one"));
         }
+        if asked.scope() == Scope::Project && matches!(asked.client, Client::ClaudeDesktop | Client::Goose) {
+            let title = asked.client.title();
+            return Err(Refusal::argument(format!(
+                "{title} reads no files of a repository: leave --scope project out"
+            )));
+        }
         let found = match matches.get_one::<String>("remote") {
             Some(url) => elsewhere(session, url, matches)?,
             None => here(session, asked.dry_run)?,

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::client::setup::examination::{Found, Standing, examine as examine_files, plugin, trusted_hooks};
+use crate::client::setup::examination::{Found, Standing, examine as examine_files, plugin, untrusted_hooks};
 use crate::client::setup::place::Places;
 use crate::client::setup::server::Server;
 use crate::client::setup::{Part, Repository, Request, Scope, plan};
 use crate::domain::text::quoted;
 use crate::store::backend::{Finding, Health};
 use crate::surface::cli::clients::connection::{on_path, repository_root};
-use crate::surface::cli::doctor::running;
+use crate::surface::cli::doctor::running::{self, SILENT};
 use crate::surface::cli::{Session, clients};
 
 /// How one client stands.
@@ -28,7 +28,9 @@ pub struct Report {
     answers: Option<Result<String, String>>,
     /// What the client itself says.
     own_word: Option<String>,
-    /// What is wrong or missing, each with its mend.
+    /// What is good to know.
+    remarks: Vec<String>,
+    /// What is wrong, each with its mend.
     problems: Vec<String>,
 }
 
@@ -61,8 +63,17 @@ impl Report {
         let of_project = Some(of_scope(Scope::Project)).filter(|(_, parts)| root.is_some() && has_entry(parts));
         let (scope, parts) = if has_entry(&of_person.1) { of_person } else { of_project.unwrap_or(of_person) };
         let version = program.as_deref().and_then(|program| running::version(program, folder));
-        let mut report =
-            Self { client, program, version, scope, parts, answers: None, own_word: None, problems: Vec::new() };
+        let mut report = Self {
+            client,
+            program,
+            version,
+            scope,
+            parts,
+            answers: None,
+            own_word: None,
+            remarks: Vec::new(),
+            problems: Vec::new(),
+        };
         report.run(folder);
         report.judge(places);
         report
@@ -102,10 +113,8 @@ impl Report {
         let plugin = plugin(self.client, places);
         let set_up = self.mend();
         if !self.is_set_up() {
-            if plugin.is_none() {
-                problems.push(format!("not set up: {set_up}"));
-            }
-            self.problems = problems;
+            let as_plugin = plugin.map(|(path, _)| format!("set up as a plugin ({})", path.display()));
+            self.remarks.push(as_plugin.unwrap_or_else(|| format!("not set up: {set_up}")));
             return;
         }
         match self.part(Part::Server).map(|entry| (entry.command.is_empty(), entry.path.display().to_string())) {
@@ -116,17 +125,17 @@ impl Report {
         }
         for part in [Part::Hooks, Part::Skills] {
             match self.part(part).map(|one| one.standing) {
-                Some(Standing::Absent) => problems.push(format!("{} missing: {set_up}", part.as_str())),
+                Some(Standing::Absent) => self.remarks.push(format!("no {}: {set_up} adds them", part.as_str())),
                 Some(Standing::Older) => problems.push(format!("{} of another version: {set_up}", part.as_str())),
                 _ => {}
             }
         }
-        if let Some(hooks) =
-            self.part(Part::Hooks).filter(|one| self.client == Client::Codex && one.standing > Standing::Absent)
-            && trusted_hooks(places, &hooks.path) == 0
-        {
-            problems
-                .push("its hooks are not trusted yet, so Codex skips them: start codex and enter /hooks".to_owned());
+        let hooks = self.part(Part::Hooks).filter(|_| self.client == Client::Codex);
+        let untrusted = hooks.map_or(0, |hooks| untrusted_hooks(places, &hooks.path));
+        if untrusted > 0 {
+            problems.push(format!(
+                "{untrusted} of its hooks are not trusted yet, so Codex skips them: start codex and enter /hooks"
+            ));
         }
         if let Some((path, command)) = plugin {
             let undo = format!("heyaira setup {} --undo", self.client.name());
@@ -141,11 +150,16 @@ impl Report {
             let command = self.part(Part::Server).map(|entry| entry.command.join(" ")).unwrap_or_default();
             told.push(format!("{command} does not serve a project here: {}", quoted(reason, 300)));
         }
-        if let Some(word) = self.own_word.as_deref().filter(|word| !matches!(*word, "connected" | "unknown")) {
-            let list = if self.client == Client::ClaudeCode { "mcp get heyaira" } else { "mcp list" };
-            told.push(format!("it says {word}: {} {list}", self.client.program().unwrap_or_default()));
+        if let Some(word) = self.own_word.as_deref().filter(|word| !matches!(*word, "connected" | "unknown" | SILENT)) {
+            told.push(format!("it says {word}: {}", self.question()));
         }
         told
+    }
+
+    /// How the client is asked by hand.
+    fn question(&self) -> String {
+        let words = if self.client == Client::ClaudeCode { "mcp get heyaira" } else { "mcp list" };
+        format!("{} {words}", self.client.program().unwrap_or_default())
     }
 
     /// The line for people; none for a client that is not there.
@@ -158,16 +172,20 @@ impl Report {
             (Some(_), None) => "installed, version unknown".to_owned(),
             (Some(_), Some(version)) => version.clone(),
         };
-        let entry = self.part(Part::Server).filter(|_| self.is_set_up());
+        let entry = self.part(Part::Server).filter(|entry| !entry.command.is_empty());
         let entry = entry.map(|entry| format!("{} ({})", entry.command.join(" "), entry.path.display()));
         let answers = self
             .answers
             .as_ref()
             .and_then(|answers| answers.as_ref().ok())
             .map(|project| format!("serves project {project}"));
-        let own_word = self.own_word.as_ref().filter(|word| *word == "connected").map(|_| "connected".to_owned());
+        let own_word = match self.own_word.as_deref() {
+            Some("connected") => Some("connected".to_owned()),
+            Some(SILENT) => Some(format!("no answer within 10 seconds from {}", self.question())),
+            _ => None,
+        };
         let known = [Some(version), entry, answers, own_word].into_iter().flatten();
-        let told = known.chain(self.problems.iter().cloned()).collect::<Vec<_>>().join("; ");
+        let told = known.chain(self.remarks.iter().chain(&self.problems).cloned()).collect::<Vec<_>>().join("; ");
         let state = if self.problems.is_empty() { Health::Ok } else { Health::Warning };
         Some(Finding { check: self.client.title(), state, told })
     }
@@ -194,6 +212,7 @@ impl Report {
             "parts": Value::Object(parts.collect()),
             "serves": self.answers.as_ref().and_then(|answers| answers.as_ref().ok()),
             "client_says": self.own_word,
+            "remarks": self.remarks,
             "problems": self.problems,
         })
     }

@@ -1,6 +1,5 @@
 //! What a client's program says, and whether the command of its entry answers. Must never take longer than it is given.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,46 +15,63 @@ const QUESTION: Duration = Duration::from_secs(10);
 const ANSWER_MOST: usize = 256 * 1024;
 
 /// The environment in which clients neither update themselves nor report, for what is asked here.
-const QUIET: [(&str, &str); 5] = [
+const QUIET: [(&str, &str); 7] = [
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+    // It would start itself once more, and that one would outlive the question.
+    ("GEMINI_CLI_NO_RELAUNCH", "true"),
     ("NO_COLOR", "1"),
 ];
 
-/// What a program prints, if it ends in time.
-fn output(mut command: Command, input: &str) -> Option<String> {
+/// What a program prints until it ends, its time is over, or `is_enough`; none if it does not start.
+fn output(mut command: Command, input: &str, is_enough: &dyn Fn(&str) -> bool) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut kept = Vec::new();
-    let mut take = |bytes: &[u8]| kept.write_all(bytes).is_ok() && kept.len() < ANSWER_MOST;
+    let mut take = |bytes: &[u8]| {
+        kept.extend_from_slice(bytes);
+        kept.len() < ANSWER_MOST && !is_enough(&String::from_utf8_lossy(&kept))
+    };
     let ended = process::run(command, input, Instant::now() + QUESTION, &mut take);
-    ended.ok().map(|_| String::from_utf8_lossy(&kept).into_owned())
+    // One of them writes its list where others write errors.
+    let errors = ended.as_ref().map(|ended| ended.err.clone()).unwrap_or_default();
+    let started = ended.is_ok() || !kept.is_empty();
+    started.then(|| format!("{}\n{errors}\n", String::from_utf8_lossy(&kept)))
 }
 
-fn ask(program: &Path, words: &[&str], folder: &Path) -> Option<String> {
+fn ask(program: &Path, words: &[&str], folder: &Path, is_enough: &dyn Fn(&str) -> bool) -> Option<String> {
     let mut command = Command::new(program);
     command.args(words).current_dir(folder).envs(QUIET);
-    output(command, "")
+    output(command, "", is_enough)
 }
 
 /// The version that a program tells.
 pub fn version(program: &Path, folder: &Path) -> Option<String> {
-    let told = ask(program, &["--version"], folder)?;
+    let told = ask(program, &["--version"], folder, &|_| false)?;
     let word = told.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
     Some(word.trim_end_matches('.').to_owned())
 }
 
+/// The word for a client that said nothing in time.
+pub const SILENT: &str = "nothing";
+
 /// What the client itself says of the server, where it connects to say it.
 pub fn own_word(client: Client, program: &Path, folder: &Path) -> Option<String> {
-    let told = match client {
-        Client::ClaudeCode => ask(program, &["mcp", "get", "heyaira"], folder)?,
-        Client::Gemini | Client::OpenCode => ask(program, &["mcp", "list"], folder)?,
+    let wanted = if client == Client::ClaudeCode { "Status:" } else { "heyaira" };
+    let line_of = |told: &str| {
+        let plain = without_colours(told);
+        plain.split_inclusive('\n').find(|line| line.contains(wanted) && line.ends_with('\n')).map(str::to_owned)
+    };
+    let words: &[&str] = match client {
+        Client::ClaudeCode => &["mcp", "get", "heyaira"],
+        Client::Gemini | Client::OpenCode => &["mcp", "list"],
         _ => return None,
     };
-    let plain = without_colours(&told);
-    let wanted = if client == Client::ClaudeCode { "Status:" } else { "heyaira" };
-    let line = plain.lines().find(|line| line.contains(wanted))?;
+    // One that does not end by itself has said enough with that line.
+    let told = ask(program, words, folder, &|told| line_of(told).is_some());
+    let Some(line) = told.as_deref().and_then(line_of) else { return Some(SILENT.to_owned()) };
     // All of them end in success, also where they do not connect, so their words are read.
     let says = |word: &str| line.to_lowercase().contains(word);
     let bad = ["failed", "disconnected", "disabled", "pending", "needs", "error", "not connected"];
@@ -88,7 +104,7 @@ pub fn handshake(client: Client, command: &[String], folder: &Path) -> Result<St
     }});
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "server_identity", "arguments": {}}});
-    let told = output(server, &format!("{hello}\n{ready}\n{call}\n"));
+    let told = output(server, &format!("{hello}\n{ready}\n{call}\n"), &|_| false);
     let told = told.ok_or_else(|| "it does not start, or does not answer in time".to_owned())?;
     let mut messages = told.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let answer =

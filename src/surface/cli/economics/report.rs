@@ -298,6 +298,9 @@ pub fn table(answer: &Value) -> String {
             word("model")
         );
     }
+    for place in answer["unreadable"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let _ = writeln!(text, "left out: {place}");
+    }
     let _ = writeln!(text, "{} sessions of {}", rows.len(), answer["folder"].as_str().unwrap_or_default());
     text
 }

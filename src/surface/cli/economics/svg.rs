@@ -14,9 +14,6 @@ const LEFT: f64 = 90.0;
 const RIGHT: f64 = 940.0;
 const TOP: f64 = 50.0;
 const BOTTOM: f64 = 360.0;
-/// A line such as the window's is drawn when it is no higher than this many times the context.
-const IN_SIGHT: f64 = 1.25;
-
 const STYLE: &str = "text{font:12px sans-serif;fill:#333}.context{fill:none;stroke:#2563a8;stroke-width:2}\
                      .below{fill:#2563a8;fill-opacity:.12}.axis{stroke:#888}.limit{stroke:#a05a00;stroke-dasharray:6 4}\
                      .expired{stroke:#c02020;stroke-width:1.5}.other{stroke:#c02020;stroke-dasharray:3 3}\
@@ -40,16 +37,16 @@ pub fn draw(plot: &Plot) -> String {
     svg
 }
 
-/// The tokens at the top: the highest context, or a limit that is near above it.
-fn most(plot: &Plot) -> f64 {
-    let highest = count(plot.highest());
-    let limits = plot.step_tokens.iter().chain(plot.window_tokens.as_ref()).map(|limit| count(*limit));
-    limits.filter(|limit| *limit <= highest * IN_SIGHT).fold(highest, f64::max)
+/// The tokens at the top: the highest context, or a limit that is at most a quarter above it.
+fn most(plot: &Plot) -> u64 {
+    let highest = plot.highest();
+    let limits = plot.step_tokens.iter().chain(plot.window_tokens.as_ref()).copied();
+    limits.filter(|limit| *limit <= highest.saturating_add(highest / 4)).fold(highest, u64::max)
 }
 
 struct Picture<'p> {
     plot: &'p Plot,
-    most: f64,
+    most: u64,
 }
 
 impl Picture<'_> {
@@ -63,21 +60,16 @@ impl Picture<'_> {
         LEFT + (RIGHT - LEFT) * count(position as u64) / last
     }
 
-    fn y(&self, tokens: f64) -> f64 {
-        BOTTOM - (BOTTOM - TOP) * tokens / self.most
+    fn y(&self, tokens: u64) -> f64 {
+        BOTTOM - (BOTTOM - TOP) * count(tokens) / count(self.most)
     }
 
     fn axes(&self, svg: &mut String) {
         let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"24\">{}</text>", self.title());
         let _ = writeln!(svg, "<path class=\"axis\" fill=\"none\" d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>");
-        for quarter in 0..=4_u32 {
-            let value = self.most * f64::from(quarter) / 4.0;
-            let _ = writeln!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{value:.0}</text>",
-                LEFT - 8.0,
-                self.y(value) + 4.0
-            );
+        for value in (0..=4).map(|quarter| self.most * quarter / 4) {
+            let (x, y) = (LEFT - 8.0, self.y(value) + 4.0);
+            let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>", tokens(value));
         }
         let ends = [(self.plot.points.first(), LEFT, "start"), (self.plot.points.last(), RIGHT, "end")];
         for (point, x, anchor) in ends {
@@ -92,8 +84,8 @@ impl Picture<'_> {
     fn limits(&self, svg: &mut String) {
         let steps = self.plot.step_tokens.iter().map(|step| (*step, "price step"));
         let window = self.plot.window_tokens.iter().map(|window| (*window, "window"));
-        for (limit, name) in steps.chain(window).filter(|(limit, _)| count(*limit) <= self.most) {
-            let y = self.y(count(limit));
+        for (limit, name) in steps.chain(window).filter(|(limit, _)| *limit <= self.most) {
+            let y = self.y(limit);
             let _ = writeln!(
                 svg,
                 "<path class=\"limit\" d=\"M{LEFT} {y:.1}H{RIGHT}\"/>\n<text x=\"{RIGHT}\" y=\"{:.1}\" text-anchor=\"end\">{name} {}</text>",
@@ -104,9 +96,8 @@ impl Picture<'_> {
     }
 
     fn context(&self, svg: &mut String) {
-        let place = |(position, point): (usize, &Point)| {
-            format!("{:.1} {:.1}", self.x(position), self.y(count(point.context_tokens)))
-        };
+        let place =
+            |(position, point): (usize, &Point)| format!("{:.1} {:.1}", self.x(position), self.y(point.context_tokens));
         let places: Vec<String> = self.plot.points.iter().enumerate().map(place).collect();
         if places.is_empty() {
             return;

@@ -1,11 +1,12 @@
 // Claude Code, headless, with a key that is none.
 
 import path from 'node:path';
+import { writeJson } from '../ground.mjs';
 
 export const claudeCode = {
   name: 'claude-code',
   harness: /^claude-code 2\./,
-  aim: { tokens: 2500, held: true },
+  aim: { tokens: 2500, held: ['user', 'plugin'] },
   env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
 
   // The package's own command is put in place by a script of the package, and scripts are not run here.
@@ -23,9 +24,15 @@ export const claudeCode = {
     return {
       command: [...this.program(ground), '-p', ...options],
       input: prompt,
-      aim: { tokens: 2500, held: true },
+      aim: { tokens: 2500, held: ['user', 'plugin'] },
   env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
     };
+  },
+
+  /** What it writes down when a person agrees to the servers of a repository. */
+  trust({ home, repository }) {
+    const agreed = { hasTrustDialogAccepted: true, enabledMcpjsonServers: ['heyaira'] };
+    writeJson(path.join(home, '.claude.json'), { projects: { [repository]: agreed } });
   },
 
   plugin: (folder) => [

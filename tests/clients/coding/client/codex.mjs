@@ -1,14 +1,14 @@
 // Codex, headless, with a provider of models of its own.
 
+import fs from 'node:fs';
 import path from 'node:path';
 
 export const codex = {
   name: 'codex',
   harness: /^codex 0\./,
-  aim: { tokens: 4000, held: true },
+  aim: { tokens: 4000, held: ['plugin'] },
   env: { CODEX_KEY: 'none' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'codex/node_modules/@openai/codex/bin/codex.js')],
-  settings: ({ home }) => path.join(home, '.codex/config.toml'),
 
   // The catalogue of its models and plugins; none is needed.
   dials: ['github.com', 'api.github.com', 'chatgpt.com', 'ab.chatgpt.com'],
@@ -21,6 +21,13 @@ export const codex = {
     const model = ['-c', `model_providers.model=${provider}`, '-c', 'model_provider="model"', '-m', 'gpt-6.2-sol'];
     const options = ['--json', '--dangerously-bypass-approvals-and-sandbox', '--dangerously-bypass-hook-trust'];
     return { command: [...this.program(ground), 'exec', ...options, ...model, '-'], input: prompt, env: this.env };
+  },
+
+  /** What it writes down when a person trusts a repository. */
+  trust({ home, repository }) {
+    const file = path.join(home, '.codex/config.toml');
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, `[projects."${repository}"]\ntrust_level = "trusted"\n`);
   },
 
   plugin: (folder) => [

@@ -1,14 +1,14 @@
 // GitHub Copilot CLI, headless, with a provider of models of its own and without GitHub.
 
 import path from 'node:path';
+import { writeJson } from '../ground.mjs';
 
 export const copilot = {
   name: 'copilot',
   harness: /^copilot 1\./,
-  aim: { tokens: 4000, held: true },
+  aim: { tokens: 4000, held: ['user', 'plugin'] },
   env: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'copilot/node_modules/@github/copilot/npm-loader.js')],
-  settings: ({ home }) => path.join(home, '.copilot/mcp-config.json'),
 
   dials: [],
   // It shows instructions of few servers to the model, and not ours.
@@ -20,7 +20,7 @@ export const copilot = {
     return {
       command: [...this.program(ground), '-p', prompt, '--output-format', 'json', '--allow-all-tools'],
       input: '',
-      aim: { tokens: 4000, held: true },
+      aim: { tokens: 4000, held: ['user', 'plugin'] },
   env: {
         ...this.env,
         COPILOT_PROVIDER_BASE_URL: `${address}/v1`,
@@ -29,6 +29,11 @@ export const copilot = {
         COPILOT_MODEL: 'gpt-6.2-sol',
       },
     };
+  },
+
+  /** What it writes down when a person trusts a folder. */
+  trust({ home, repository }) {
+    writeJson(path.join(home, '.copilot/config.json'), { trustedFolders: [repository] });
   },
 
   plugin: (folder) => [

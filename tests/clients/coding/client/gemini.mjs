@@ -6,7 +6,7 @@ import { writeJson } from '../ground.mjs';
 export const gemini = {
   name: 'gemini',
   harness: /^gemini 0\./,
-  aim: { tokens: 4000, held: false },
+  aim: { tokens: 4000, held: [] },
   env: { GEMINI_API_KEY: 'none', GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_TELEMETRY_ENABLED: 'false' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'gemini/node_modules/@google/gemini-cli/bundle/gemini.js')],
   settings: ({ home }) => path.join(home, '.gemini/settings.json'),
@@ -19,7 +19,7 @@ export const gemini = {
     return {
       command: [...this.program(ground), '-p', prompt, '-o', 'json', '-y', '-m', 'gemini-3.8-flash'],
       input: '',
-      aim: { tokens: 4000, held: false },
+      aim: { tokens: 4000, held: [] },
   env: { ...this.env, GOOGLE_GEMINI_BASE_URL: address },
     };
   },

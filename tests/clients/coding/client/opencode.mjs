@@ -6,7 +6,7 @@ import path from 'node:path';
 export const openCode = {
   name: 'opencode',
   harness: /^opencode 1\./,
-  aim: { tokens: 4000, held: false },
+  aim: { tokens: 4000, held: [] },
   env: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
@@ -34,7 +34,7 @@ export const openCode = {
       // A prompt that is an argument reaches the model in quotes.
       command: [...this.program(ground), 'run', '--format', 'json'],
       input: prompt,
-      aim: { tokens: 4000, held: false },
+      aim: { tokens: 4000, held: [] },
   env: { ...this.env, OPENCODE_CONFIG_CONTENT: JSON.stringify(settings) },
     };
   },
