@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::future::{BoxFuture, FutureExt};
 
@@ -226,11 +226,17 @@ impl Store {
     }
 
     /// Runs `work`, which only reads, on the database as it stands, for a process that asks one thing and ends: nothing is
-    /// made or brought up to date. `work` begins with the instance, which tells what it may read. It blocks.
-    pub fn peek<T: Send + 'static>(database: &Database, deadline: Instant, work: impl Work<T>) -> Result<T> {
+    /// made or brought up to date. `work` begins with the instance, which tells what it may read. It blocks: who locks a
+    /// file, and a server, is waited for no longer than `wait`, and nothing takes longer than until the deadline.
+    pub fn peek<T: Send + 'static>(
+        database: &Database,
+        wait: Duration,
+        deadline: Instant,
+        work: impl Work<T>,
+    ) -> Result<T> {
         match database {
-            Database::File(path) => sqlite::peek(path, deadline, work),
-            Database::Server(address) => postgres::peek(address, deadline, work),
+            Database::File(path) => sqlite::peek(path, wait, deadline, work),
+            Database::Server(address) => postgres::peek(address, deadline.min(Instant::now() + wait), work),
         }
     }
 

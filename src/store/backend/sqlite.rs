@@ -431,13 +431,13 @@ pub(super) fn look_into<T>(copy: &Path, work: impl Work<T>) -> Result<T> {
     read_in(&mut Transaction::new(connection.map_err(|error| failed(&error))?), work)
 }
 
-/// Runs `work` on the database as it stands, without a writer, and without a change to it. It waits for nobody longer than
-/// until the deadline.
-pub(super) fn peek<T>(path: &Path, deadline: Instant, work: impl Work<T>) -> Result<T> {
+/// Runs `work` on the database as it stands, without a writer, and without a change to it. Whoever locks it is waited for
+/// so long, and no statement runs past the deadline.
+pub(super) fn peek<T>(path: &Path, wait: Duration, deadline: Instant, work: impl Work<T>) -> Result<T> {
     file::refuse_foreign_log(path)?;
     let open = || -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(deadline.saturating_duration_since(Instant::now()))?;
+        connection.busy_timeout(wait)?;
         Ok(connection)
     };
     let mut connection = open().map_err(|error| failed(&error))?;

@@ -29,8 +29,12 @@ use crate::operations::glance::{Glance, glance};
 use crate::store::backend::{Store, work};
 use crate::surface::cli::{Session, answer, commands, now};
 
-/// How long what is asked of the database and of git may take when nobody says, so that all of a hook stays below 50 ms.
+/// How long others are waited for when nobody says, who lock the database or serve it, so that all of a hook stays below
+/// 50 ms.
 const WAIT: Duration = Duration::from_millis(35);
+/// When a hook gives up whose own work does not come to its end, as on a machine that is overloaded: what a person still
+/// does not notice, and no reason yet to let a handoff go unseen.
+const LATEST: Duration = Duration::from_millis(500);
 /// The longest wait that can be set: clients end a hook that takes longer.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
@@ -212,7 +216,8 @@ impl<'h> Hook<'h> {
         let wait = wait.min(WAIT_MAX);
         let is_blocking = matches.get_flag("block");
         let session_ref = input.session_ref();
-        Ok(Self { input, session_ref, config, left_out, is_blocking, wait, until: Instant::now() + wait, log })
+        let until = Instant::now() + LATEST.max(wait);
+        Ok(Self { input, session_ref, config, left_out, is_blocking, wait, until, log })
     }
 
     /// False for a part that the person left out.
@@ -235,14 +240,16 @@ impl<'h> Hook<'h> {
 
     /// Has the database asked what waits in a project.
     fn glance(&self, pinned: Pinned) -> apart::Pending<crate::error::Result<Glance>> {
-        let (database, until, at) = (self.config.database.clone(), self.until, now());
+        let (database, wait, at) = (self.config.database.clone(), self.wait, now());
         let session_ref = self.session_ref.clone();
-        apart::run(self.until, move || {
+        // A server is away from the moment on at which it is waited for no longer, whatever its client still tries.
+        let until = if database.file().is_some() { self.until } else { self.until.min(Instant::now() + wait) };
+        apart::run(until, move || {
             let glance = work(move |transaction| {
                 let (pinned, session_ref) = (pinned.clone(), session_ref.clone());
                 Box::pin(async move { glance(transaction, &pinned, session_ref.as_deref(), at).await })
             });
-            Store::peek(&database, until, glance)
+            Store::peek(&database, wait, until, glance)
         })
     }
 
