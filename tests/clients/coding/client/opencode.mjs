@@ -5,6 +5,8 @@ import path from 'node:path';
 
 export const openCode = {
   name: 'opencode',
+  command: 'opencode',
+  version: '1.18.33',
   harness: /^opencode 1\./,
   aim: { tokens: 4000, held: [] },
   env: {
@@ -51,5 +53,5 @@ export const openCode = {
 
   plugin: () => [['mcp', 'add', 'heyaira', '--', 'heyaira', 'mcp']],
 
-  connected: { args: ['mcp', 'list'], says: /heyaira[^]*connected/ },
+  connected: { asks: true, args: ['mcp', 'list'], says: /heyaira[^]*connected/ },
 };
