@@ -8,7 +8,7 @@ import { copilot } from './client/copilot.mjs';
 import { gemini } from './client/gemini.mjs';
 import { openCode } from './client/opencode.mjs';
 import { askClient, makeGround } from './ground.mjs';
-import { expectConnected, expectUndone, setUp } from './setup.mjs';
+import { expectConnected, expectHealthy, expectUndone, setUp } from './setup.mjs';
 import { expectDrafts, goRound } from './ring.mjs';
 import { bareRequest, countResume, counterIn, expectAims, tableOf, typicalHandoff } from './tokens.mjs';
 
@@ -16,7 +16,8 @@ const CLIENTS = [claudeCode, codex, gemini, openCode, copilot];
 
 const [heyaira, installed, work, plugin, ...names] = process.argv.slice(2);
 const clients = CLIENTS.filter(({ name }) => names.length === 0 || names.includes(name));
-assert.ok(clients.length > 0 && names.every((name) => CLIENTS.some((client) => client.name === name)), `known are ${CLIENTS.map(({ name }) => name)}`);
+const known = CLIENTS.map(({ name }) => name);
+assert.ok(names.every((name) => known.includes(name)), `known are ${known}`);
 
 function report(what, seconds) {
   console.log(`coding: ${what.padEnd(48)} ok  ${seconds.toFixed(1)} s`);
@@ -29,6 +30,10 @@ const WAYS = [
   { name: 'plugin', tellsProfile: false, set: installPlugin },
 ];
 
+// CODING_WAYS=plugin does that one alone, for whoever works on it; empty, only the tokens are counted.
+const { CODING_WAYS = WAYS.map(({ name }) => name).join() } = process.env;
+const wanted = WAYS.filter(({ name }) => CODING_WAYS.split(',').includes(name));
+
 const ground = (name, options) => makeGround({ work: path.join(work, name), heyaira, installed, ...options });
 
 /** A client that has run before is set up, taken back, and set up again. */
@@ -38,6 +43,7 @@ async function setUpFor(where, client, scope) {
   await bareRequest(where, client);
   expectUndone(where, client, scope);
   setUp(where, client, scope);
+  if (scope === 'user') expectHealthy(where, client);
 }
 
 async function installPlugin(where, client) {
@@ -68,7 +74,7 @@ async function measure(client, way) {
   return { client, way, counted };
 }
 
-for (const way of WAYS.filter(({ name }) => (process.env.WAYS ?? name).includes(name))) {
+for (const way of wanted) {
   const shared = await ground(way.name);
   for (const client of clients) await settle(shared, way, client);
   await goRound(shared, clients, way, report);

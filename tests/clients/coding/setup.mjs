@@ -1,6 +1,7 @@
 // `heyaira setup` with the real clients: set up twice, used, and taken back.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { askClient, heyairaSays } from './ground.mjs';
@@ -36,6 +37,34 @@ export function expectUndone(ground, client, scope) {
   assert.notDeepEqual(filesOf(ground), before, `${client.name} is set up`);
   heyairaSays(ground, 'setup', client.name, '--project', 'ledger', '--scope', scope, '--undo');
   assert.deepEqual(filesOf(ground), before, `${client.name}: all is as before the set-up`);
+}
+
+/** `heyaira doctor` finds the client, and says that its server serves this project and that the client connects to it. */
+export function expectHealthy(ground, client) {
+  shim(ground, client);
+  // It waits 10 seconds for a client, which on a busy machine may be late: then it says nothing of it, and is asked again.
+  const isSilent = (one) => one.version === null || (client.connected.asks && one.client_says === null);
+  let told = askDoctor(ground, client);
+  for (let attempt = 1; attempt < 3 && isSilent(told); attempt += 1) told = askDoctor(ground, client);
+  assert.ok(told.installed && told.set_up, JSON.stringify(told));
+  assert.ok(told.version?.includes(client.version), JSON.stringify(told));
+  assert.equal(told.serves, 'ledger', JSON.stringify(told));
+  if (client.connected.asks) assert.equal(told.client_says, 'connected', JSON.stringify(told));
+  assert.deepEqual(told.problems.filter((problem) => !client.owes?.test(problem)), [], client.name);
+}
+
+function askDoctor(ground, client) {
+  // It ends with a code of its own where anything is to be mended.
+  const { stdout } = spawnSync('heyaira', ['doctor', '--json'], { cwd: ground.repository, env: ground.env, encoding: 'utf8' });
+  return JSON.parse(stdout).clients.find((one) => one.client === client.name);
+}
+
+/** The client's command on the PATH, with the variables that keep it at home. */
+function shim(ground, client) {
+  const variables = Object.entries(client.env).map(([name, value]) => `export ${name}='${value}'`);
+  const words = client.program(ground).map((word) => `'${word}'`).join(' ');
+  const lines = ['#!/bin/sh', ...variables, `exec ${words} "$@"`, ''];
+  fs.writeFileSync(path.join(ground.programs, client.command), lines.join('\n'), { mode: 0o755 });
 }
 
 /** The client itself says that the server answers, where its list of servers asks them. */

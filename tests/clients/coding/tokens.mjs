@@ -13,10 +13,19 @@ import { promptOf, takeOver } from './job.mjs';
 
 const SESSION = 'claude-code:5e0f7c1a-9b8d-4c36-a1d2-7f60b3e94d58';
 
+// Random ids cost some tokens more or less by luck. These cost what most of them do.
+const IDS = [
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '34f2bd28-b3de-497e-a1ef-8a53bb7c8669'],
+  [/\b[0-9a-f]{8}\b/g, '34f2bd28'],
+];
+
 /** The counter, from the package beside the clients. */
 export function counterIn(installed) {
   const { encode } = createRequire(path.join(installed, 'tokens/'))('gpt-tokenizer/encoding/o200k_base');
-  return (text) => encode(text, { disallowedSpecial: new Set() }).length;
+  return (text) => {
+    const steady = IDS.reduce((known, [id, usual]) => known.replace(id, usual), text);
+    return encode(steady, { disallowedSpecial: new Set() }).length;
+  };
 }
 
 /** A handoff of the usual size; its line. */

@@ -5,6 +5,8 @@ import { writeJson } from '../ground.mjs';
 
 export const claudeCode = {
   name: 'claude-code',
+  command: 'claude',
+  version: '2.1.332',
   harness: /^claude-code 2\./,
   aim: { tokens: 2500, held: ['user', 'plugin'] },
   env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
@@ -42,7 +44,7 @@ export const claudeCode = {
     ['plugin', 'install', 'heyaira@heyaira'],
   ],
 
-  connected: { args: ['mcp', 'list'], says: /heyaira.*Connected/ },
+  connected: { asks: true, args: ['mcp', 'list'], says: /heyaira.*Connected/ },
 
   sessionOf: ({ stdout }) => stdout.match(/"session_id":"([^"]+)"/)?.[1],
 };

@@ -5,6 +5,8 @@ import path from 'node:path';
 
 export const codex = {
   name: 'codex',
+  command: 'codex',
+  version: '0.171.0',
   harness: /^codex 0\./,
   aim: { tokens: 4000, held: ['plugin'] },
   env: { CODEX_KEY: 'none' },
@@ -29,6 +31,9 @@ export const codex = {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, `[projects."${repository}"]\ntrust_level = "trusted"\n`);
   },
+
+  // A person trusts hooks in Codex itself; here a flag does.
+  owes: /its hooks are not trusted yet/,
 
   plugin: (folder) => [
     ['plugin', 'marketplace', 'add', folder],

@@ -5,6 +5,8 @@ import { writeJson } from '../ground.mjs';
 
 export const copilot = {
   name: 'copilot',
+  command: 'copilot',
+  version: '1.0.102',
   harness: /^copilot 1\./,
   aim: { tokens: 4000, held: ['user', 'plugin'] },
   env: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },

@@ -5,6 +5,8 @@ import { writeJson } from '../ground.mjs';
 
 export const gemini = {
   name: 'gemini',
+  command: 'gemini',
+  version: '0.61.0',
   harness: /^gemini 0\./,
   aim: { tokens: 4000, held: [] },
   env: { GEMINI_API_KEY: 'none', GEMINI_CLI_TRUST_WORKSPACE: 'true', GEMINI_TELEMETRY_ENABLED: 'false' },

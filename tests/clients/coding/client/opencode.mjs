@@ -5,8 +5,10 @@ import path from 'node:path';
 
 export const openCode = {
   name: 'opencode',
+  command: 'opencode',
+  version: '1.18.33',
   harness: /^opencode 1\./,
-  aim: { tokens: 4000, held: [] },
+  aim: { tokens: 4000, held: ['user', 'plugin'] },
   env: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
@@ -34,7 +36,7 @@ export const openCode = {
       // A prompt that is an argument reaches the model in quotes.
       command: [...this.program(ground), 'run', '--format', 'json'],
       input: prompt,
-      aim: { tokens: 4000, held: [] },
+      aim: { tokens: 4000, held: ['user', 'plugin'] },
   env: { ...this.env, OPENCODE_CONFIG_CONTENT: JSON.stringify(settings) },
     };
   },
@@ -51,5 +53,5 @@ export const openCode = {
 
   plugin: () => [['mcp', 'add', 'heyaira', '--', 'heyaira', 'mcp']],
 
-  connected: { args: ['mcp', 'list'], says: /heyaira[^]*connected/ },
+  connected: { asks: true, args: ['mcp', 'list'], says: /heyaira[^]*connected/ },
 };
