@@ -51,6 +51,35 @@ fn put_one(hooks: &CstObject, event: &str, handler: &Value, snippet: &str) -> Re
     Ok(())
 }
 
+/// Where our handlers are, as Codex calls them: `session_start:0:0`, by event, group and place in the group.
+pub fn places(text: &str) -> Vec<String> {
+    let Some(whole) = value(text) else { return Vec::new() };
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut found = Vec::new();
+    for (event, groups) in whole[HOOKS].as_object().into_iter().flatten() {
+        for (group, inner) in list(groups).iter().enumerate() {
+            for (place, handler) in list(&inner[HOOKS]).iter().enumerate() {
+                if handler["command"].as_str().is_some_and(is_our_hook) {
+                    found.push(format!("{}:{group}:{place}", snake_case(event)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// `SessionStart` is `session_start`.
+fn snake_case(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !words.is_empty() {
+            words.push('_');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
+}
+
 /// A group of one handler, for whatever started the event.
 fn group(handler: &Value) -> Value {
     json!({ HOOKS: [handler] })

@@ -10,7 +10,7 @@ use crate::client::Client;
 use crate::client::setup::edit::{Edit, Present};
 use crate::client::setup::place::Places;
 use crate::client::setup::server::{command_of, is_ours};
-use crate::client::setup::{Change, Part, edit_json, edit_toml, edit_yaml};
+use crate::client::setup::{Change, Part, edit_hooks, edit_json, edit_toml, edit_yaml};
 
 /// How one part stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,11 +102,16 @@ pub fn plugin(client: Client, places: &Places) -> Option<(PathBuf, String)> {
     Some((path, format!("{program} plugin {verb} {name}")))
 }
 
-/// How many of our hooks in that file Codex has been told to trust.
-pub fn trusted_hooks(places: &Places, hooks: &Path) -> usize {
+/// How many of our hooks in that file Codex has not been told to trust. It keeps a hash for each handler by its place.
+pub fn untrusted_hooks(places: &Places, hooks: &Path) -> usize {
     let at = ["hooks".to_owned(), "state".to_owned()];
     let state = fs::read_to_string(places.codex.join("config.toml")).ok().and_then(|text| edit_toml::entry(&text, &at));
-    let place = hooks.display().to_string();
-    let trusted = |(name, value): &(&String, &Value)| name.starts_with(&place) && value["trusted_hash"].is_string();
-    state.as_ref().and_then(Value::as_object).map_or(0, |entries| entries.iter().filter(trusted).count())
+    let state = state.unwrap_or_default();
+    let real = fs::canonicalize(hooks).unwrap_or_else(|_| hooks.to_owned());
+    let is_trusted = |handler: &String| {
+        let keys = [hooks, &real].map(|path| format!("{}:{handler}", path.display()));
+        keys.iter().any(|key| state[key]["trusted_hash"].is_string())
+    };
+    let text = fs::read_to_string(hooks).unwrap_or_default();
+    edit_hooks::places(&text).iter().filter(|handler| !is_trusted(handler)).count()
 }

@@ -65,9 +65,14 @@ fn a_set_up_is_asked_whether_it_serves_and_told_what_is_missing() {
     assert_eq!(codex["parts"]["skills"]["state"], "current", "{codex}");
     assert!(codex["problems"].to_string().contains("/hooks"), "{codex}");
     let hooks = desk.home().join(".codex/hooks.json");
-    let at = format!("\n[hooks.state.\"{}:session_start:0:0\"]\ntrusted_hash = \"sha256:0\"\n", hooks.display());
+    let events = ["session_start", "user_prompt_submit", "stop", "pre_compact", "session_end"];
+    let trusted = events
+        .map(|event| format!("\n[hooks.state.\"{}:{event}:0:0\"]\ntrusted_hash = \"sha256:0\"\n", hooks.display()));
     let config = desk.home().join(".codex/config.toml");
-    fs::write(&config, fs::read_to_string(&config).expect("text") + &at).expect("trusted");
+    let text = fs::read_to_string(&config).expect("text");
+    fs::write(&config, text.clone() + &trusted[1..].concat()).expect("trusted");
+    assert!(desk.client("codex")["problems"].to_string().contains("1 of its hooks"), "one is missing");
+    fs::write(&config, text + &trusted.concat()).expect("trusted");
     assert_eq!(desk.client("codex")["problems"], Value::Array(Vec::new()));
     fs::write(desk.home().join(".agents/skills/take-over-session/SKILL.md"), "older").expect("changed");
     fs::remove_file(desk.home().join("repo/heyaira.toml")).expect("removed");
@@ -93,7 +98,7 @@ fn what_the_client_itself_says_is_read_and_a_plugin_beside_is_told() {
     let problems = claude["problems"].to_string();
     assert!(problems.contains("it says failed: claude mcp get heyaira"), "{claude}");
     assert!(problems.contains("claude plugin uninstall heyaira@heyaira"), "{claude}");
-    desk.program("claude", "echo '  Status: ✔ Connected'");
+    desk.program("claude", "echo '  Status: ✔ Connected' >&2");
     assert_eq!(desk.client("claude-code")["client_says"], "connected");
 }
 

@@ -71,7 +71,8 @@ entry; that is not done for you.
 `heyaira doctor` tells of each client its version, the command of its entry, whether that serves a project from here, what the
 client itself says of it (Claude Code, Gemini CLI and OpenCode connect to say it), parts that are older than the program, hooks
 that Codex was not told to trust, and a plugin beside a set-up, which would say everything twice. What a repository names is
-not run. Every question ends after 10 seconds.
+not run. Every question ends after 10 seconds. Clients are asked by running them, and some of them write files of their own
+then.
 ";
 
 fn paths(client: Client, scope: Scope, platform: Platform, part: Part) -> String {

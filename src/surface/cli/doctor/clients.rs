@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::client::setup::examination::{Found, Standing, examine as examine_files, plugin, trusted_hooks};
+use crate::client::setup::examination::{Found, Standing, examine as examine_files, plugin, untrusted_hooks};
 use crate::client::setup::place::Places;
 use crate::client::setup::server::Server;
 use crate::client::setup::{Part, Repository, Request, Scope, plan};
 use crate::domain::text::quoted;
 use crate::store::backend::{Finding, Health};
 use crate::surface::cli::clients::connection::{on_path, repository_root};
-use crate::surface::cli::doctor::running;
+use crate::surface::cli::doctor::running::{self, SILENT};
 use crate::surface::cli::{Session, clients};
 
 /// How one client stands.
@@ -130,12 +130,12 @@ impl Report {
                 _ => {}
             }
         }
-        if let Some(hooks) =
-            self.part(Part::Hooks).filter(|one| self.client == Client::Codex && one.standing > Standing::Absent)
-            && trusted_hooks(places, &hooks.path) == 0
-        {
-            problems
-                .push("its hooks are not trusted yet, so Codex skips them: start codex and enter /hooks".to_owned());
+        let hooks = self.part(Part::Hooks).filter(|_| self.client == Client::Codex);
+        let untrusted = hooks.map_or(0, |hooks| untrusted_hooks(places, &hooks.path));
+        if untrusted > 0 {
+            problems.push(format!(
+                "{untrusted} of its hooks are not trusted yet, so Codex skips them: start codex and enter /hooks"
+            ));
         }
         if let Some((path, command)) = plugin {
             let undo = format!("heyaira setup {} --undo", self.client.name());
@@ -150,11 +150,16 @@ impl Report {
             let command = self.part(Part::Server).map(|entry| entry.command.join(" ")).unwrap_or_default();
             told.push(format!("{command} does not serve a project here: {}", quoted(reason, 300)));
         }
-        if let Some(word) = self.own_word.as_deref().filter(|word| !matches!(*word, "connected" | "unknown")) {
-            let list = if self.client == Client::ClaudeCode { "mcp get heyaira" } else { "mcp list" };
-            told.push(format!("it says {word}: {} {list}", self.client.program().unwrap_or_default()));
+        if let Some(word) = self.own_word.as_deref().filter(|word| !matches!(*word, "connected" | "unknown" | SILENT)) {
+            told.push(format!("it says {word}: {}", self.question()));
         }
         told
+    }
+
+    /// How the client is asked by hand.
+    fn question(&self) -> String {
+        let words = if self.client == Client::ClaudeCode { "mcp get heyaira" } else { "mcp list" };
+        format!("{} {words}", self.client.program().unwrap_or_default())
     }
 
     /// The line for people; none for a client that is not there.
@@ -174,7 +179,11 @@ impl Report {
             .as_ref()
             .and_then(|answers| answers.as_ref().ok())
             .map(|project| format!("serves project {project}"));
-        let own_word = self.own_word.as_ref().filter(|word| *word == "connected").map(|_| "connected".to_owned());
+        let own_word = match self.own_word.as_deref() {
+            Some("connected") => Some("connected".to_owned()),
+            Some(SILENT) => Some(format!("no answer within 10 seconds from {}", self.question())),
+            _ => None,
+        };
         let known = [Some(version), entry, answers, own_word].into_iter().flatten();
         let told = known.chain(self.remarks.iter().chain(&self.problems).cloned()).collect::<Vec<_>>().join("; ");
         let state = if self.problems.is_empty() { Health::Ok } else { Health::Warning };

@@ -15,11 +15,12 @@ const QUESTION: Duration = Duration::from_secs(10);
 const ANSWER_MOST: usize = 256 * 1024;
 
 /// The environment in which clients neither update themselves nor report, for what is asked here.
-const QUIET: [(&str, &str); 6] = [
+const QUIET: [(&str, &str); 7] = [
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+    ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
     // It would start itself once more, and that one would outlive the question.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
     ("NO_COLOR", "1"),
@@ -34,8 +35,10 @@ fn output(mut command: Command, input: &str, is_enough: &dyn Fn(&str) -> bool) -
         kept.len() < ANSWER_MOST && !is_enough(&String::from_utf8_lossy(&kept))
     };
     let ended = process::run(command, input, Instant::now() + QUESTION, &mut take);
+    // One of them writes its list where others write errors.
+    let errors = ended.as_ref().map(|ended| ended.err.clone()).unwrap_or_default();
     let started = ended.is_ok() || !kept.is_empty();
-    started.then(|| String::from_utf8_lossy(&kept).into_owned())
+    started.then(|| format!("{}\n{errors}\n", String::from_utf8_lossy(&kept)))
 }
 
 fn ask(program: &Path, words: &[&str], folder: &Path, is_enough: &dyn Fn(&str) -> bool) -> Option<String> {
@@ -51,6 +54,9 @@ pub fn version(program: &Path, folder: &Path) -> Option<String> {
     Some(word.trim_end_matches('.').to_owned())
 }
 
+/// The word for a client that said nothing in time.
+pub const SILENT: &str = "nothing";
+
 /// What the client itself says of the server, where it connects to say it.
 pub fn own_word(client: Client, program: &Path, folder: &Path) -> Option<String> {
     let wanted = if client == Client::ClaudeCode { "Status:" } else { "heyaira" };
@@ -63,9 +69,9 @@ pub fn own_word(client: Client, program: &Path, folder: &Path) -> Option<String>
         Client::Gemini | Client::OpenCode => &["mcp", "list"],
         _ => return None,
     };
-    // One of them does not end by itself where nobody types.
-    let told = ask(program, words, folder, &|told| line_of(told).is_some())?;
-    let line = line_of(&told)?;
+    // One that does not end by itself has said enough with that line.
+    let told = ask(program, words, folder, &|told| line_of(told).is_some());
+    let Some(line) = told.as_deref().and_then(line_of) else { return Some(SILENT.to_owned()) };
     // All of them end in success, also where they do not connect, so their words are read.
     let says = |word: &str| line.to_lowercase().contains(word);
     let bad = ["failed", "disconnected", "disabled", "pending", "needs", "error", "not connected"];
