@@ -37,7 +37,8 @@ pub enum Part {
     },
 }
 
-/// Reads the counts of a session; of a database with several, the newest, and all of it whatever the part. What cannot be understood is counted in [`Session::lines`] and is no failure.
+/// Reads the counts of a session; of a database with several, the newest, and all of it whatever the part. What cannot be
+/// understood is counted in [`Session::lines`] and is no failure.
 pub fn read(client: Client, path: &Path, part: Part) -> Result<Session> {
     let session = match client {
         Client::ClaudeCode => claude_code::read(path, part),

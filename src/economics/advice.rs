@@ -218,7 +218,7 @@ impl Case<'_> {
 
     fn stay(&self) -> String {
         if self.outlook.context_tokens == 0 {
-            return "Nothing to weigh yet: no request since the start, or since the last compaction, tells the context.".to_owned();
+            return NOTHING.to_owned();
         }
         let fresh = tokens(self.outlook.fresh_tokens);
         let context = self.context();
@@ -261,6 +261,9 @@ impl Case<'_> {
         }
     }
 }
+
+const NOTHING: &str =
+    "Nothing to weigh yet: no request since the start, or since the last compaction, tells the context.";
 
 /// `168,000`.
 pub fn tokens(number: u64) -> String {

@@ -49,37 +49,45 @@ pub fn environment(folder: PathBuf) -> Environment<'static> {
 /// What the command takes beside what the tool takes.
 pub fn with_flags(command: Command) -> Command {
     let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).help(help).help_heading("What a session costs").requires("economics")
+        Arg::new(name).long(name).help(help).help_heading(HEADING).requires("economics")
     };
     let switch = |name, help| flag(name, help).action(ArgAction::SetTrue);
     let value = |name, shown: &'static str, help| flag(name, help).value_name(shown).action(ArgAction::Set);
+    let number = |name, shown, help| value(name, shown, help).value_parser(value_parser!(u64));
+    let economics = Arg::new("economics")
+        .long("economics")
+        .action(ArgAction::SetTrue)
+        .conflicts_with_all(["handoff", "session_ref"])
+        .help("What this session costs and when to hand off, from its client's transcript, without a database")
+        .help_heading(HEADING);
     command
-        .arg(
-            Arg::new("economics")
-                .long("economics")
-                .action(ArgAction::SetTrue)
-                .conflicts_with_all(["handoff", "session_ref"])
-                .help("What this session costs, when to hand off and why: from its client's transcript, without a database")
-                .help_heading("What a session costs"),
-        )
+        .arg(economics)
         .arg(value("session", "ID|FILE", "Another session: its id, the start of it, or its transcript"))
         .arg(value("client", "CLIENT", "Of this client only: claude-code, codex, gemini, opencode or copilot"))
-        .arg(switch("all", "A line for each session of this folder").conflicts_with_all(["session", "watch", "plot"]))
+        .arg(switch("all", "A line for each session of this folder").conflicts_with_all(OF_ONE))
         .arg(switch("watch", "Show it again with each change, until Ctrl-C").conflicts_with("plot"))
         .arg(
-            value("plot", "FILE.svg", "Draw the context over the session, with the cache misses; as SVG if a file is named")
-                .num_args(0..=1)
-                .default_missing_value(""),
+            value(
+                "plot",
+                "FILE.svg",
+                "Draw the context over the session with its cache misses, as SVG if a file is named",
+            )
+            .num_args(0..=1)
+            .default_missing_value(""),
         )
-        .arg(value("prices", "FILE", "Prices to lay over the built-in ones [default: prices.toml in the settings' folder]"))
-        .arg(
-            value("pause", "MINUTES", "How long the session will pause now").value_parser(value_parser!(u64)),
-        )
-        .arg(
-            value("requests", "NUMBER", "How many more requests to the model are expected")
-                .value_parser(value_parser!(u64)),
-        )
+        .arg(value(
+            "prices",
+            "FILE",
+            "Prices to lay over the built-in ones; else prices.toml in the folder of settings",
+        ))
+        .arg(number("pause", "MINUTES", "How long the session will pause now"))
+        .arg(number("requests", "NUMBER", "How many more requests to the model are expected"))
 }
+
+const HEADING: &str = "What a session costs";
+
+/// What is asked of one session.
+const OF_ONE: [&str; 5] = ["session", "watch", "plot", "pause", "requests"];
 
 /// `heyaira context`: the operation, or what the session costs.
 pub fn context(session: &cli::Session, matches: &ArgMatches) -> Result<ExitCode> {

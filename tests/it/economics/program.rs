@@ -254,7 +254,9 @@ fn its_flags_belong_together_and_the_operation_stays() {
     };
     assert_eq!(bare(&["--plot"]).code, Some(2));
     assert_eq!(bare(&["--economics", "handoff: 8e287857 v7"]).code, Some(2));
-    assert_eq!(bare(&["--economics", "--all", "--watch"]).code, Some(2));
+    for of_one in [["--watch", "--all"], ["--plot", "--all"], ["--pause=5", "--all"], ["--requests=5", "--all"]] {
+        assert_eq!(bare(&[&["--economics"], of_one.as_slice()].concat()).code, Some(2), "{of_one:?}");
+    }
     let operation = bare(&[]);
     assert!(operation.err.contains("no_project") || operation.err.contains("unavailable"), "{operation:?}");
 }
