@@ -38,6 +38,10 @@ bench-http *ARGUMENTS:
 bench-secrets:
     cargo bench --bench secrets
 
+# Transcripts of 100 MB: at most a second and 50 MB of memory.
+bench-economics:
+    cargo bench --bench economics
+
 # One table of teams: one server and several on PostgreSQL beside pgbench and SQLite, in under 7 minutes. With `--large`
 # also a large database beside small ones: the first time it makes 1,000,000 tasks with 10 versions each, which takes half an
 # hour and 15 GB under target/bench; `--large --reads` leaves the rest out.

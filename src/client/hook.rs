@@ -4,7 +4,7 @@
 //! For `OpenCode`, whose plugins are programs, the shapes are ours: its plugin gives
 //! `{"hook_event_name": "SessionStart" | "UserPromptSubmit" | "Stop" | "PreCompact" | "SessionEnd", "session_id": "ses_…",
 //! "cwd": "…", "transcript_path"?: "…"}` on standard input, for sessions without a parent alone, and reads nothing or
-//! `{"additionalContext": "…"}`, which it adds to the system's text.
+//! `{"additionalContext": "…"}`, which it adds to the system's text; at `Stop` it shows it to the person.
 
 mod answer;
 mod input;

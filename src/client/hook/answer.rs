@@ -23,11 +23,11 @@ impl Answer {
         let mut fields = Map::new();
         match input.client {
             Client::Copilot | Client::OpenCode => {
-                // Copilot reads context when a session starts alone; what a plugin of OpenCode reads is ours to say.
+                // Copilot reads context when a session starts alone. A plugin of OpenCode gives what is said to whom the
+                // event concerns: at a stop to the person.
                 let is_read = input.client == Client::OpenCode || input.event == Event::SessionStart;
-                // A plugin has no way to a person: what is said before a compaction is for the model after it.
-                let notice = self.notice.as_ref().filter(|_| input.event == Event::Compaction);
-                put(&mut fields, "additionalContext", self.context.as_ref().or(notice).filter(|_| is_read));
+                let said = self.context.as_ref().or(self.notice.as_ref());
+                put(&mut fields, "additionalContext", said.filter(|_| is_read));
             }
             Client::Cursor => {
                 put(&mut fields, "additional_context", self.context.as_ref());

@@ -12,9 +12,9 @@ pub const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "Stop", "PreC
 pub fn changes(request: &Request<'_>) -> Vec<Change> {
     let hooks = request.either(|places| places.codex.join("hooks.json"), &[".codex", "hooks.json"]);
     let config = request.either(|places| places.codex.join("config.toml"), &[".codex", "config.toml"]);
-    // Its models defer the tools of servers; without this an agent learns of ours only by searching for them.
+    // Its models defer the tools of servers: they see the first line of the instructions, and look the tools up. Showing
+    // them at once, by `omit_tools_from`, more than doubles what every session reads.
     let mut entry = request.server.entry();
-    entry["omit_tools_from"] = json!(["deferred"]);
     // It hands servers none of its environment by itself.
     if !request.server.variables.is_empty() {
         entry["env_vars"] = json!(request.server.variables);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::repository::{CLAUDE, Repository, context};
 use crate::program::Answer;
@@ -158,7 +158,61 @@ fn clients_without_a_way_to_be_told_are_told_nothing() {
         "sessionId": CLAUDE, "timestamp": 1, "cwd": here.tree, "transcriptPath": file, "stopReason": "end_turn",
     });
     assert_eq!(here.hook("copilot", &input, &[]).out, "");
-    let input: Value =
-        json!({"hook_event_name": "Stop", "session_id": "ses_1", "cwd": here.tree, "transcript_path": file});
-    assert_eq!(here.hook("opencode", &input, &[]).out, "");
+}
+
+#[test]
+fn opencode_s_sessions_are_read_where_they_are() {
+    let here = Repository::new();
+    let folder = here.place.folder.path().join(".local/share/opencode");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let database = rusqlite::Connection::open(folder.join("opencode.db")).expect("a database");
+    let tables = "create table session (id text, parent_id text, directory text, cost real, time_updated integer);
+        create table message (id text, session_id text, data text);";
+    database.execute_batch(tables).expect("tables");
+    let session = "insert into session values ('ses_1', null, ?1, 0, 1)";
+    database.execute(session, [here.tree.display().to_string()]).expect("a session");
+    for number in 0..60 {
+        let at = jiff::Timestamp::now().as_millisecond() - 60_000 + number * 1_000;
+        let data = json!({
+            "role": "assistant", "modelID": "claude-opus-5-5", "providerID": "anthropic", "cost": 0.1,
+            "time": {"created": at, "completed": at + 500},
+            "tokens": {"input": 10, "output": 500, "reasoning": 0, "cache": {"read": 400_000, "write": 1_000}},
+        });
+        let row = (format!("msg_{number:03}"), data.to_string());
+        database.execute("insert into message values (?1, 'ses_1', ?2)", row).expect("a message");
+    }
+    let event = |name: &str| json!({"hook_event_name": name, "session_id": "ses_1", "cwd": here.tree});
+    for name in ["Stop", "UserPromptSubmit"] {
+        let told = here.hook("opencode", &event(name), &[]).json();
+        let said = told["additionalContext"].as_str().unwrap_or_else(|| panic!("{told}"));
+        assert!(said.contains("Hand off"), "{said}");
+        assert_eq!(here.hook("opencode", &event(name), &[]).out, "");
+    }
+    assert_eq!(here.log(), "");
+}
+
+#[test]
+fn gemini_s_compaction_is_believed_where_the_context_is_large() {
+    let here = Repository::new();
+    let file = here.place.folder.path().join("session-2026-11-30T09-15-7c1e5a90.jsonl");
+    let event = json!({
+        "session_id": CLAUDE, "transcript_path": file, "cwd": here.tree, "hook_event_name": "PreCompress",
+        "timestamp": "2026-11-30T09:15:02.481Z", "trigger": "auto",
+    });
+    let said = |context: i64| {
+        let mut text = format!("{}\n", json!({"sessionId": CLAUDE, "projectHash": "x", "kind": "main"}));
+        for number in 0..10 {
+            let tokens = json!({"input": context, "output": 300, "cached": context - 900, "thoughts": 0, "tool": 0,
+                "total": context + 300});
+            let line = json!({"id": number.to_string(), "timestamp": jiff::Timestamp::now().to_string(), "type": "gemini",
+                "model": "gemini-3.8-flash", "tokens": tokens, "content": "MARKER"});
+            let _ = writeln!(text, "{line}");
+        }
+        std::fs::write(&file, text).expect("a transcript");
+        here.hook("gemini", &event, &[]).out
+    };
+    assert_eq!(said(20_000), "", "at every turn");
+    assert!(said(980_000).contains("a handoff keeps more than a compaction"));
+    assert_eq!(said(980_000), "", "once");
+    assert_eq!(here.log(), "");
 }

@@ -1,15 +1,15 @@
 //! A person asks, an agent has answered, a conversation is about to be compacted: advice, each piece of it once.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use super::{Failure, Hook, apart, start};
 use crate::client::Client;
-use crate::client::hook::{Answer, Event, words};
+use crate::client::hook::{Answer, Event, Input, words};
 use crate::client::state::session::Session;
-use crate::client::transcript::{self, Part};
-use crate::economics::{Advice, Outlook, Plan, Trigger};
+use crate::client::transcript::{self, Part, Wanted, find};
+use crate::economics::{self, Advice, Outlook, Plan, Trigger};
 use crate::error::Refusal;
-use crate::surface::cli::{economics, now};
+use crate::surface::cli::{economics as surface, now};
 
 /// How much of a transcript is read, in bytes.
 const TAIL: u64 = 1024 * 1024;
@@ -34,7 +34,8 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
 /// Advice on money, once for the model and once for the person for each reason.
 fn advice(hook: &Hook<'_>) -> Result<Option<String>, Failure> {
     let (Some(state), Some(session_ref)) = (hook.state(), &hook.session_ref) else { return Ok(None) };
-    let is_read = !matches!(hook.input.client, Client::Copilot | Client::OpenCode) || hook.input.event != Event::Stop;
+    // Copilot reads no answer during a session.
+    let is_read = hook.input.client != Client::Copilot;
     let pinned = if is_read && hook.does("advice") { hook.pinned()? } else { None };
     let Some(pinned) = pinned else { return Ok(None) };
     let to_person = hook.input.event == Event::Stop;
@@ -74,15 +75,26 @@ fn mark(trigger: Trigger, to_person: bool) -> &'static str {
 /// Where the session stands, by the end of its transcript; `None` where there is none yet, or none that can be read.
 /// With `may_pause` it is weighed as before a pause that the cache does not outlive.
 fn outlook(hook: &Hook<'_>, may_pause: bool) -> Result<Option<Outlook>, Failure> {
-    let (client, Some(path)) = (hook.input.client, hook.input.transcript.clone()) else { return Ok(None) };
-    let reckoned = apart::run(hook.until, move || reckon(client, &path, may_pause));
+    let (input, folder) = (hook.input.clone(), hook.config.folder.clone());
+    let reckoned = apart::run(hook.until, move || reckon(&input, folder, may_pause));
     reckoned.found("the transcript")?.map_err(Failure::from)
 }
 
-fn reckon(client: Client, path: &Path, may_pause: bool) -> Result<Option<Outlook>, Refusal> {
-    // A session that has just begun has no transcript, and some clients keep no counts.
-    let Ok(session) = transcript::read(client, path, Part::Tail { bytes: TAIL }) else { return Ok(None) };
-    let prices = economics::prices(None)?;
+/// A session that has just begun has no transcript, and some clients keep no counts.
+fn transcript(input: &Input, folder: PathBuf) -> Option<economics::Session> {
+    let part = Part::Tail { bytes: TAIL };
+    if let Some(path) = &input.transcript {
+        return transcript::read(input.client, path, part).ok();
+    }
+    // OpenCode has all sessions in one place, which it need not name.
+    let session = input.session.as_deref().filter(|_| input.client == Client::OpenCode)?;
+    let wanted = Wanted { session: Some(session), client: Some(input.client) };
+    find(wanted, &surface::environment(folder)).and_then(|found| found.read(part)).ok()
+}
+
+fn reckon(input: &Input, folder: PathBuf, may_pause: bool) -> Result<Option<Outlook>, Refusal> {
+    let Some(session) = transcript(input, folder) else { return Ok(None) };
+    let prices = surface::prices(None)?;
     let outlook = Outlook::of(&session, &prices, now());
     let lifetime = outlook.cache.map(|cache| u64::from(cache.lifetime_seconds));
     let Some(lifetime) = lifetime.filter(|_| may_pause && outlook.advice.is_none()) else { return Ok(Some(outlook)) };
