@@ -296,6 +296,34 @@ fn what_two_clients_share_stays_until_the_last_is_taken_back() {
 }
 
 #[test]
+fn a_newer_set_up_is_undone_to_what_was_before_the_first() {
+    for (client, scope) in [(Client::Codex, Scope::User), (Client::Gemini, Scope::User), (Client::Goose, Scope::User)] {
+        let mut ground = Ground::new(client, scope);
+        let file = ground.servers();
+        put(&file, &contents(&ground)[0].1.clone().expect("text"));
+        let before = ground.snapshot();
+        ground.set_up().expect("set up");
+        let first = ground.snapshot();
+        ground.program = "/opt/heyaira";
+        ground.set_up().expect("set up by another program");
+        assert_ne!(ground.snapshot(), first, "{}", client.name());
+        ground.undo().expect("undone");
+        assert_same(&ground.snapshot(), &before, client.name());
+        // What others wrote in between stays, and ours of both times goes.
+        ground.program = "heyaira";
+        ground.set_up().expect("set up");
+        let text = fs::read_to_string(&file).expect("text");
+        let sign = if file.extension().is_some_and(|ending| ending == "json") { "//" } else { "#" };
+        put(&file, format!("{sign} between\n{text}").as_bytes());
+        ground.program = "/opt/heyaira";
+        ground.set_up().expect("set up by another program");
+        ground.undo().expect("undone");
+        let rest = fs::read_to_string(&file).expect("text");
+        assert!(rest.contains("between") && !rest.contains("heyaira"), "{}: {rest}", client.name());
+    }
+}
+
+#[test]
 fn a_skill_that_was_changed_by_hand_is_neither_overwritten_nor_removed() {
     let ground = Ground::new(Client::ClaudeCode, Scope::User);
     let skill = ground.home().join(".claude/skills/take-over-session/SKILL.md");

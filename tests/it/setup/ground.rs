@@ -22,6 +22,8 @@ pub struct Ground {
     pub client: Client,
     /// For whom.
     pub scope: Scope,
+    /// The program that entries start.
+    pub program: &'static str,
 }
 
 impl Ground {
@@ -29,7 +31,7 @@ impl Ground {
     pub fn new(client: Client, scope: Scope) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir_all(folder.path().join("home/repo/.git")).expect("a repository");
-        Self { folder, client, scope }
+        Self { folder, client, scope, program: "heyaira" }
     }
 
     /// The home folder.
@@ -54,7 +56,7 @@ impl Ground {
         let repository = Repository { root, block: Some("The profile.\n\n- project: ledger".to_owned()), profile };
         let none = || Vec::new();
         let server =
-            Server { program: "heyaira".to_owned(), arguments: none(), variables: none(), hook_arguments: none() };
+            Server { program: self.program.to_owned(), arguments: none(), variables: none(), hook_arguments: none() };
         plan(&Request {
             client: self.client,
             scope: self.scope,
