@@ -33,8 +33,8 @@ pub struct Left {
     pub files: usize,
 }
 
-/// Which session this is, and what waits.
-pub fn start(session_ref: Option<&str>, desktop: Option<&str>, waiting: &Waiting) -> String {
+/// Which session this is, and what waits, if that is known here.
+pub fn start(session_ref: Option<&str>, desktop: Option<&str>, waiting: Option<&Waiting>) -> Option<String> {
     let mut said = String::from("HeyAira: ");
     if let Some(session_ref) = session_ref {
         let _ = write!(said, "this session's session_ref is {session_ref}");
@@ -43,13 +43,18 @@ pub fn start(session_ref: Option<&str>, desktop: Option<&str>, waiting: &Waiting
         }
         said.push_str(". ");
     }
+    let Some(waiting) = waiting else { return session_ref.map(|_| said.trim_end().to_owned()) };
+    said.push_str(&what_waits(waiting));
+    Some(said)
+}
+
+fn what_waits(waiting: &Waiting) -> String {
     let counts = [counted(waiting.handoffs, "pending handoff"), counted(waiting.messages, "waiting message")];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     if counts.is_empty() {
-        said.push_str("No handoff and no message waits in this project; continuity_context tells its state.");
-        return said;
+        return "No handoff and no message waits in this project; continuity_context tells its state.".to_owned();
     }
-    let _ = write!(said, "This project has {}", counts.join(" and "));
+    let mut said = format!("This project has {}", counts.join(" and "));
     let rest = usize::try_from(waiting.handoffs).unwrap_or(usize::MAX).saturating_sub(waiting.lines.len());
     if !waiting.lines.is_empty() {
         let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };

@@ -12,7 +12,7 @@ mod turn;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -236,6 +236,11 @@ impl<'h> Hook<'h> {
             Err(refusal) if refusal.code == Code::NoProject => Ok(None),
             Err(refusal) => Err(refusal.into()),
         }
+    }
+
+    /// False where the database would be a file that is not there: then its projects are elsewhere, or nowhere.
+    fn has_database(&self) -> bool {
+        self.config.database.file().is_none_or(Path::exists)
     }
 
     /// Has the database asked what waits in a project.

@@ -57,6 +57,14 @@ fn a_session_without_a_handoff_leaves_a_draft_that_the_next_one_is_told_of() {
 }
 
 #[test]
+fn a_session_that_never_began_leaves_none() {
+    let here = Repository::new();
+    fs::write(here.tree.join("notes.txt"), "later").expect("a file");
+    end(&here, CLAUDE);
+    assert_eq!(drafts(&here), json!([]));
+}
+
+#[test]
 fn a_session_that_handed_off_or_touched_nothing_leaves_none() {
     let here = Repository::new();
     fs::write(here.tree.join("before.txt"), "there before").expect("a file");
@@ -89,6 +97,7 @@ fn a_session_that_goes_on_takes_its_draft_back() {
 #[test]
 fn without_git_a_repository_or_a_project_there_is_none() {
     let here = Repository::new();
+    here.start(CLAUDE);
     fs::write(here.tree.join("work.rs"), "work").expect("a file");
     let ended = here.claude(CLAUDE, "SessionEnd", json!({"reason": "other"}));
     here.hook("claude", &ended, &[("HEYAIRA_HOOKS_WITHOUT", "drafts")]);

@@ -91,11 +91,12 @@ fn a_wrong_command_line_is_no_order_to_the_client() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_logged_and_not_made() {
+fn a_database_that_is_not_there_is_not_made() {
     let here = Repository::new();
     let missing = here.place.folder.path().join("none").join("heyaira.db");
     let variables = [("HEYAIRA_DATABASE", missing.to_str().expect("UTF-8"))];
-    silent(&here, &["claude"], start(&here).to_string().as_bytes(), &variables, "unavailable");
+    let told = here.hook("claude", &start(&here), &variables).out;
+    assert!(told.contains("this session's session_ref is") && !told.contains("wait"), "{told}");
     assert!(!missing.parent().expect("a folder").exists());
     // A server that nobody runs.
     let variables = [("HEYAIRA_DATABASE", "postgres://maria@127.0.0.1:1/heyaira"), ("HEYAIRA_HOOK_WAIT_MS", "300")];

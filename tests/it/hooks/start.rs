@@ -42,15 +42,20 @@ fn a_repository_without_a_project_is_told_nothing() {
 }
 
 #[test]
-fn a_project_of_another_instance_is_told_nothing() {
+fn a_session_in_a_project_that_is_elsewhere_is_told_who_it_is() {
     let here = Repository::new();
     let pinned = fs::read_to_string(here.tree.join("heyaira.toml")).expect("a profile");
     let line = pinned.lines().find(|line| line.starts_with("instance")).expect("an instance");
     let other = pinned.replace(line, "instance = \"11111111-2222-4333-8444-555555555555\"");
     fs::write(here.tree.join("heyaira.toml"), other).expect("a profile");
     let input = here.claude(CLAUDE, "SessionStart", json!({"source": "startup"}));
-    assert_eq!(here.hook("claude", &input, &[]).out, "");
-    assert!(here.log().contains("identity_mismatch"), "{}", here.log());
+    let nowhere = here.tree.join("nowhere.db");
+    for variables in [vec![], vec![("HEYAIRA_DATABASE", nowhere.to_str().expect("UTF-8"))]] {
+        let told = context(&here.hook("claude", &input, &variables));
+        assert_eq!(told, format!("HeyAira: this session's session_ref is claude-code:{CLAUDE}."));
+    }
+    assert_eq!(here.log(), "");
+    assert!(!nowhere.exists());
 }
 
 #[test]

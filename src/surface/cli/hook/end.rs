@@ -39,6 +39,10 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
 
 fn keep(hook: &Hook<'_>, state: &State, session_ref: &str, tree: &Path) -> Result<(), Failure> {
     let session = state.session(session_ref);
+    // A client's own commands, `claude mcp list` for one, end sessions that never began.
+    if session.is_none() && !hook.input.transcript.as_deref().is_some_and(Path::exists) {
+        return Ok(());
+    }
     let (base, began) = session.map_or_else(Default::default, |session| (session.head, session.began));
     let (folder, since) = (tree.to_owned(), base.clone());
     let until = Instant::now() + GIT.max(hook.wait);

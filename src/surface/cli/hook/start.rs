@@ -13,6 +13,7 @@ use crate::client::state::draft::{Draft, tree_of};
 use crate::client::state::session::Session;
 use crate::client::{Client, desktop};
 use crate::economics::prices::count;
+use crate::error::Code;
 use crate::operations::glance::Glance;
 use crate::surface::cli::economics;
 use crate::surface::cli::git::left;
@@ -30,7 +31,12 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
     let tree = hook.input.folder.as_deref().and_then(tree_of);
     let session = note_session(hook, tree.as_deref());
     let drafts = drafts(hook, tree.as_deref());
-    let glance = asked.found("the database")??;
+    let glance = match asked.found("the database")? {
+        Ok(glance) => Some(glance),
+        // The project is on a server elsewhere: who the session is can be told all the same.
+        Err(refusal) if refusal.code == Code::IdentityMismatch || !hook.has_database() => None,
+        Err(refusal) => return Err(refusal.into()),
+    };
     if let Some(state) = hook.state() {
         state.prune(SystemTime::now());
     }
@@ -40,28 +46,29 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
     said(hook, session.and_then(|session| session.desktop).as_deref(), glance, &drafts)
 }
 
-fn said(hook: &Hook<'_>, desktop: Option<&str>, glance: Glance, drafts: &[Draft]) -> Result<Answer, Failure> {
+fn said(hook: &Hook<'_>, desktop: Option<&str>, glance: Option<Glance>, drafts: &[Draft]) -> Result<Answer, Failure> {
     let number = |number: i64| u64::try_from(number).unwrap_or_default();
-    let waiting = Waiting {
+    let waiting = glance.map(|glance| Waiting {
         handoffs: number(glance.handoffs),
         lines: glance.lines,
         messages: number(glance.messages),
         owned: glance.owned,
-    };
+    });
     let left = drafts.first().map_or_else(Left::default, |last| Left {
         sessions: drafts.len(),
         commits: last.commits.len(),
         files: usize::try_from(last.uncommitted + last.untracked).unwrap_or(usize::MAX),
     });
-    let compacted = if hook.input.starts_by("compact") { words::compacted(&waiting.owned) } else { None };
+    let is_compacted = hook.input.starts_by("compact");
+    let compacted = waiting.as_ref().filter(|_| is_compacted).and_then(|waiting| words::compacted(&waiting.owned));
     let cold = hook.input.cold.as_ref();
     let is_large = cold.map(is_large).transpose()?.unwrap_or(false);
     let cold = cold.map(|cold| words::cold(cold, is_large));
     let notice = cold.as_ref().filter(|_| is_large).map(|cold| words::advice_to_person(cold));
-    let start = words::start(hook.session_ref.as_deref(), desktop, &waiting);
-    let parts = [Some(start), compacted, cold, words::left(left)];
-    let context = parts.into_iter().flatten().collect::<Vec<String>>().join("\n");
-    Ok(Answer { context: Some(context), notice, block: None })
+    let start = words::start(hook.session_ref.as_deref(), desktop, waiting.as_ref());
+    let parts: Vec<String> = [start, compacted, cold, words::left(left)].into_iter().flatten().collect();
+    let context = (!parts.is_empty()).then(|| parts.join("\n"));
+    Ok(Answer { context, notice, block: None })
 }
 
 /// True for a context so large that a fresh session costs less, once its cache is gone.

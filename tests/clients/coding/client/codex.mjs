@@ -8,14 +8,15 @@ export const codex = {
   command: 'codex',
   version: '0.171.0',
   harness: /^codex 0\./,
-  aim: { tokens: 4000, held: ['plugin'] },
+  // It loads tools later.
+  aim: { tokens: 2500, held: ['user', 'plugin'] },
   env: { CODEX_KEY: 'none' },
   program: ({ installed }) => [process.execPath, path.join(installed, 'codex/node_modules/@openai/codex/bin/codex.js')],
 
   // The catalogue of its models and plugins; none is needed.
   dials: ['github.com', 'api.github.com', 'chatgpt.com', 'ab.chatgpt.com'],
   load: () => [],
-  // Of a plugin's server the model sees the first line, and finds the tools in what it runs.
+  // The model sees the first line of the instructions, and finds the tools in what it runs.
   shows: (told, tools, tool) => tools.some(({ name }) => name === `mcp__heyaira__${tool}`) || told.includes('- mcp__heyaira: '),
 
   headless(ground, { prompt, address }) {
