@@ -92,7 +92,10 @@ fn the_last_lines_say_what_remains_and_nothing_else() {
         .replace("\"command\": \"heyaira\",", "\"command\": \"heyaira\", \"trust\": true,");
     desk.put(".gemini/settings.json", &settings);
     let gemini = desk.run("one", &["setup", "gemini"]).out;
-    assert!(gemini.contains("Nothing to change.") && !gemini.contains("\n- "), "{gemini}");
+    assert!(
+        gemini.contains("Nothing to change.") && !gemini.contains("trust") && !gemini.contains("start a new one"),
+        "{gemini}"
+    );
 }
 
 #[test]
@@ -110,6 +113,7 @@ fn apps_find_the_program_by_its_place() {
         assert_eq!(done.code, 0, "{done:?}");
         let text = if cfg!(target_os = "macos") { continue } else { desk.text(file) };
         assert!(text.contains(&format!("\"{place}\"")), "{client}: {text}");
+        assert!(done.out.contains("It serves project ledger wherever it works"), "{done:?}");
     }
     assert_eq!(desk.run("one", &["setup", "cursor", "--scope", "project"]).code, 0);
     assert!(desk.text("one/.cursor/mcp.json").contains("\"command\": \"heyaira\""));

@@ -23,6 +23,12 @@ pub fn next(asked: &Asked, places: &Places, connection: &Connection, ready: &[Re
                 .to_owned(),
         );
     }
+    if asked.client.is_app() && asked.scope() == Scope::User {
+        let project = &connection.project;
+        steps.push(format!(
+            "It serves project {project} wherever it works: a set-up for another project takes its place."
+        ));
+    }
     if asked.client.is_app() {
         steps.push(format!("Written from the documentation of {title}; it was not tested with {title} itself."));
     }
