@@ -4,6 +4,7 @@
 pub mod block;
 pub mod claude_code;
 pub mod codex;
+pub mod consent;
 pub mod copilot;
 pub mod difference;
 pub mod documented;
