@@ -6,6 +6,7 @@ mod doctor;
 mod document;
 mod edits;
 mod files;
+mod foreign;
 mod ground;
 mod places;
 mod remote;
