@@ -8,6 +8,7 @@ mod doctor;
 mod document;
 mod edits;
 mod files;
+mod foreign;
 mod ground;
 mod places;
 mod remote;

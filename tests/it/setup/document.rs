@@ -45,7 +45,9 @@ The home is `~`, the repository `.`; names are those of Linux. `CLAUDE_CONFIG_DI
 ";
 
 const TAIL: &str = "
-Gemini CLI reads the document that its setting `context.fileName` names; `GEMINI.md` stands for that. Claude Desktop, Cursor,
+Gemini CLI reads the document that its setting `context.fileName` names; `GEMINI.md` stands for that. Where a repository has
+a `CLAUDE.md` (or `CLAUDE.local.md`) without `@AGENTS.md`, Claude Code reads that alone, and Codex an `AGENTS.override.md`:
+then the block is put there as well. Claude Desktop, Cursor,
 VS Code, Zed and Goose are written from their documentation; they were not tested with the programs themselves. Their entries
 name the project (`--project`), as it is not known in which folder they start a server, and in your own files the whole path of
 `heyaira`, as an app does not have your shell's `PATH`.
