@@ -1,6 +1,7 @@
 //! Where the database is and which project a call is for: flag over environment over file over default.
 //! Must never guess a project: without one named or pinned there is none.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,8 @@ use crate::store::backend::{Database, Store};
 
 /// The name of the pinned file.
 pub const PROFILE_FILE: &str = "heyaira.toml";
+/// The largest pinned file that is read, in bytes: it stands in repositories that others made.
+const PROFILE_MAX: u64 = 64 * 1024;
 /// How long a call may take.
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -200,7 +203,13 @@ fn read_profile(path: &Path) -> Result<Profile> {
             "Write it anew: heyaira profile PROJECT --write. Nothing was read or written.",
         )
     };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    let mut text = String::new();
+    let file = std::fs::File::open(path);
+    let read = file.and_then(|file| file.take(PROFILE_MAX + 1).read_to_string(&mut text));
+    let length = read.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    if length as u64 > PROFILE_MAX {
+        return Err(wrong(format!("is larger than {PROFILE_MAX} bytes")));
+    }
     if toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.contains_key("token")) {
         return Err(Refusal::new(
             Code::IdentityMismatch,

@@ -64,7 +64,9 @@ impl State {
     /// A record, if there is one that can be read.
     fn read<T: DeserializeOwned>(&self, place: &Path) -> Option<T> {
         let mut text = Vec::new();
-        fs::File::open(self.folder.join(place)).ok()?.take(RECORD_MAX + 1).read_to_end(&mut text).ok()?;
+        let place = self.folder.join(place);
+        place.metadata().ok().filter(fs::Metadata::is_file)?;
+        fs::File::open(place).ok()?.take(RECORD_MAX + 1).read_to_end(&mut text).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
@@ -90,6 +92,10 @@ impl State {
     /// Adds a line to a file; false if it has so many bytes already.
     fn append(&self, place: &Path, line: &str, most: u64) -> io::Result<bool> {
         let place = self.prepared(place)?;
+        // Whoever opens a pipe waits for its other end.
+        if place.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(ErrorKind::InvalidInput.into());
+        }
         let mut file = private(OpenOptions::new().append(true).create(true)).open(place)?;
         if file.metadata()?.len() > most {
             return Ok(false);

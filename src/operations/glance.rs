@@ -24,8 +24,8 @@ pub struct Glance {
     pub messages: i64,
     /// The open tasks that the session owns: their short ids and versions.
     pub owned: Vec<(String, i64)>,
-    /// How many tasks the session ever handed off.
-    pub handed_off: i64,
+    /// When the session last handed a task off.
+    pub handed_off: Option<Timestamp>,
     /// How many of the handoffs that wait are the session's.
     pub own_handoffs: i64,
 }
@@ -49,7 +49,7 @@ pub async fn glance(
         let mine = Filter { owner: Some(session_ref.to_owned()), open: true, ..Filter::default() };
         let (owned, _) = list::page(transaction, project_id, &mine, Sort::Updated, None, NAMED).await?;
         glance.owned = owned.iter().map(|task| (short_id(task.task_id), task.version)).collect();
-        glance.handed_off = transaction.ask(task::count_handed_off(project_id, session_ref)).await?;
+        glance.handed_off = transaction.ask(task::last_handed_off(project_id, session_ref)).await?;
         glance.own_handoffs = transaction.ask(task::count_waiting_of(project_id, session_ref)).await?;
     }
     Ok(glance)

@@ -400,11 +400,13 @@ pub async fn of_session(transaction: &mut Transaction, project_id: i64, session_
     rows.into_iter().map(read).collect()
 }
 
-/// How many tasks of a project a session handed off.
-pub fn count_handed_off(project_id: i64, session_ref: &str) -> Question<i64> {
-    let sql = "select count(*) from task_session where project_id = ?1 and session_ref = ?2 and handed_off_version > 0";
+/// When a session last handed a task of a project off, if it ever did.
+pub fn last_handed_off(project_id: i64, session_ref: &str) -> Question<Option<Timestamp>> {
+    let sql = "select max(v.at) from task_session s \
+               join task_version v on v.task_id = s.task_id and v.version = s.handed_off_version \
+               where s.project_id = ?1 and s.session_ref = ?2 and s.handed_off_version > 0 having count(*) > 0";
     Question::new(Statement::new(sql, [project_id.into(), session_ref.into()]), |rows| {
-        rows.first().map_or(Ok(0), |row| row.integer(0))
+        rows.first().map(|row| row.integer(0).map(Timestamp)).transpose()
     })
 }
 

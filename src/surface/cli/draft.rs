@@ -80,6 +80,15 @@ fn as_json(draft: &Draft) -> Value {
     })
 }
 
+/// A name as code, whatever is in it: it begins no line of its own and ends no code.
+fn code(name: &str) -> String {
+    let name = visible(&name.replace('\n', "\\n"));
+    let runs = name.split(|character| character != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or_default() + 1);
+    let space = if fence.len() > 1 { " " } else { "" };
+    format!("{fence}{space}{name}{space}{fence}")
+}
+
 fn as_markdown(draft: &Draft) -> String {
     let mut text = format!("# Left without a handoff\n\n- Session: {}, ended {}\n", draft.session_ref, draft.ended);
     let named = [
@@ -90,7 +99,7 @@ fn as_markdown(draft: &Draft) -> String {
     ];
     for (name, value) in named {
         if let Some(value) = value {
-            let _ = writeln!(text, "- {name}: `{value}`");
+            let _ = writeln!(text, "- {name}: {}", code(value));
         }
     }
     if !draft.commits.is_empty() {
@@ -102,7 +111,7 @@ fn as_markdown(draft: &Draft) -> String {
     if !draft.files.is_empty() {
         let _ = writeln!(text, "\n## Not committed: {} changed, {} new\n", draft.uncommitted, draft.untracked);
         for name in &draft.files {
-            let _ = writeln!(text, "- `{name}`");
+            let _ = writeln!(text, "- {}", code(name));
         }
         let rest = (draft.uncommitted + draft.untracked).saturating_sub(draft.files.len() as u64);
         if rest > 0 {

@@ -76,7 +76,8 @@ pub fn command() -> Command {
 
 /// True if the command line is a hook's. Then nothing else of it may be looked at first: it could fail.
 pub fn is_meant(arguments: &[OsString]) -> bool {
-    arguments.get(1).is_some_and(|word| word == "hook")
+    let is_flag = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
+    arguments.iter().skip(1).find(|word| !is_flag(word)).is_some_and(|word| word == "hook")
 }
 
 /// The command in the list of commands, for completeness: [`run`] is entered before.

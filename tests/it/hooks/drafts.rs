@@ -83,6 +83,47 @@ fn a_session_that_handed_off_or_touched_nothing_leaves_none() {
 }
 
 #[test]
+fn commits_that_the_session_did_not_make_are_not_its_own() {
+    let here = Repository::new();
+    here.git(&["checkout", "--quiet", "-b", "other"]);
+    for day in ["2025-03-01T10:00:00Z", "2025-03-02T10:00:00Z"] {
+        here.git_at(&["commit", "--quiet", "--allow-empty", "-m", "Of before"], Some(day));
+    }
+    here.git(&["checkout", "--quiet", "main"]);
+    here.start(CLAUDE);
+    here.git(&["merge", "--quiet", "--ff-only", "other"]);
+    end(&here, CLAUDE);
+    assert_eq!(drafts(&here), json!([]));
+}
+
+#[test]
+fn what_came_after_a_handoff_is_left_without_one() {
+    let here = Repository::new();
+    here.start(CLAUDE);
+    here.handed_off("Work", &format!("claude-code:{CLAUDE}"));
+    here.git_at(&["commit", "--quiet", "--allow-empty", "-m", "The next topic"], Some("2099-01-01T10:00:00Z"));
+    end(&here, CLAUDE);
+    assert_eq!(drafts(&here)[0]["commits"], json!([here.git(&["rev-parse", "HEAD"])]));
+}
+
+#[test]
+fn a_draft_that_was_not_said_is_not_taken_for_told() {
+    let here = Repository::new();
+    here.start(CLAUDE);
+    fs::write(here.tree.join("work.rs"), "work").expect("a file");
+    end(&here, CLAUDE);
+    let foreign = here.place.folder.path().join("foreign.db");
+    fs::write(&foreign, "no database").expect("a file");
+    let next = here.claude(NEXT, "SessionStart", json!({"source": "startup"}));
+    for _ in 0..4 {
+        let damaged = [("HEYAIRA_DATABASE", foreign.to_str().expect("UTF-8"))];
+        assert_eq!(here.hook("claude", &next, &damaged).out, "");
+        assert_eq!(here.hook("claude", &next, &[("HEYAIRA_HOOKS_WITHOUT", "start")]).out, "");
+    }
+    assert!(here.start(NEXT).contains("without a handoff"));
+}
+
+#[test]
 fn a_session_that_goes_on_takes_its_draft_back() {
     let here = Repository::new();
     here.start(CLAUDE);
@@ -121,4 +162,9 @@ fn names_of_files_and_branches_steer_no_terminal() {
     end(&here, CLAUDE);
     let shown = here.run(&["handoff", "draft"], &[]).out;
     assert!(shown.contains("red") && !shown.contains('\u{1b}'), "{shown:?}");
+    fs::write(here.tree.join("a\nb` and `c"), "work").expect("a file");
+    here.start(NEXT);
+    end(&here, CLAUDE);
+    let shown = here.run(&["handoff", "draft"], &[]).out;
+    assert!(shown.contains("- `` a\\nb` and `c ``\n"), "{shown}");
 }

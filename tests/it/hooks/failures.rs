@@ -55,6 +55,28 @@ fn a_huge_input_is_read_to_its_end_and_dropped() {
     assert!(!here.hook("claude", &input, &[]).out.is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_nobody_empties_is_not_waited_for() {
+    let here = Repository::new();
+    let pipe = here.place.folder.path().join("pipe");
+    let log = here.state().folder().join("hooks.log");
+    fs::create_dir_all(here.state().folder()).expect("a folder");
+    for place in [&pipe, &log] {
+        rustix::fs::mkfifoat(rustix::fs::CWD, place, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).expect("a pipe");
+    }
+    let variables = [("CLAUDE_ENV_FILE", pipe.to_str().expect("UTF-8"))];
+    assert!(context(&here.hook("claude", &start(&here), &variables)).contains(CLAUDE));
+}
+
+#[test]
+fn a_pinned_file_that_is_none_is_not_read_to_its_end() {
+    let here = Repository::new();
+    let profile = fs::OpenOptions::new().write(true).open(here.tree.join("heyaira.toml")).expect("a profile");
+    profile.set_len(1 << 40).expect("a file with a hole");
+    silent(&here, &["claude"], start(&here).to_string().as_bytes(), &[], "is larger than 65536 bytes");
+}
+
 #[test]
 fn an_input_of_the_future_is_passed_over() {
     let here = Repository::new();
@@ -85,6 +107,9 @@ fn a_wrong_command_line_is_no_order_to_the_client() {
     let input = start(&here).to_string();
     silent(&here, &["claude", "--blok"], input.as_bytes(), &[], "the command line is wrong");
     silent(&here, &[], input.as_bytes(), &[], "the command line is wrong");
+    // Also with a flag in front, which other commands take there or refuse with a code that clients obey.
+    let flagged = super::repository::give(&mut here.command(&["--json", "hook", "claude"], &[]), input.as_bytes());
+    assert_eq!((flagged.code, flagged.out.as_str()), (0, ""), "{flagged:?}");
     silent(&here, &["netscape"], input.as_bytes(), &[], "there is no client");
     silent(&here, &["claude"], input.as_bytes(), &[("HEYAIRA_DATABASE", "postgres://")], "invalid_argument");
     assert!(here.run(&["hook", "--help"], &[]).out.contains("heyaira hook [OPTIONS] <CLIENT> [EVENT]"));

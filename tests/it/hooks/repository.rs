@@ -44,9 +44,15 @@ impl Repository {
 
     /// Runs git in the tree; answers what it said.
     pub fn git(&self, words: &[&str]) -> String {
+        self.git_at(words, None)
+    }
+
+    /// The same with another clock.
+    pub fn git_at(&self, words: &[&str], at: Option<&str>) -> String {
         let mut command = Command::new("git");
         self.place.dress(&mut command);
         command.args(["-c", "user.name=Maria", "-c", "user.email=maria@example.org"]).args(words);
+        command.envs(at.map(|at| ("GIT_COMMITTER_DATE", at)));
         let output = command.current_dir(&self.tree).output().expect("git runs");
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()

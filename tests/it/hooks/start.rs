@@ -108,6 +108,12 @@ fn shell_commands_of_claude_code_know_their_session() {
     here.hook("claude", &input, &[("CLAUDE_ENV_FILE", &name)]);
     let written = fs::read_to_string(&file).expect("a file");
     assert_eq!(written, format!("export OTHER=1\nexport HEYAIRA_SESSION=claude-code:{CLAUDE}\n"));
+    here.hook("claude", &input, &[("CLAUDE_ENV_FILE", &name)]);
+    assert_eq!(fs::read_to_string(&file).expect("a file"), written, "once");
+    // A line that was not ended is not changed.
+    fs::write(&file, "export OTHER=1").expect("a file");
+    here.hook("claude", &input, &[("CLAUDE_ENV_FILE", &name)]);
+    assert_eq!(fs::read_to_string(&file).expect("a file"), written);
     // An id that a shell would not take as it is is none.
     let input = here.claude("$(touch x)", "SessionStart", json!({"source": "startup"}));
     here.hook("claude", &input, &[("CLAUDE_ENV_FILE", &name)]);

@@ -36,13 +36,18 @@ pub fn commit(path: &OsStr, folder: &Path, until: Instant) -> Result<Option<Stri
     Ok(Some(said.out.trim().to_owned()).filter(|id| said.code == 0 && !id.is_empty()))
 }
 
-/// What is there now that was not at the commit `since`.
-pub fn left(path: &OsStr, folder: &Path, since: Option<&str>, until: Instant, now: Now) -> Result<Left, Failure> {
+/// From when on something is a session's: the commit that was checked out, if it is known, and the second, since 1970.
+/// Commits that are older were pulled, merged or checked out, not made.
+pub type Since<'s> = (Option<&'s str>, i64);
+
+/// What is there now that was not then.
+pub fn left(path: &OsStr, folder: &Path, since: Since<'_>, until: Instant, now: Now) -> Result<Left, Failure> {
     let (git, _) = Git::find(path, folder, until)?;
     let (git, _) = open(git, now)?;
     let head = head(&git, now)?;
-    let commits = match (since, &head.commit) {
-        (Some(since), Some(last)) if since != last => commits(&git, since, last)?,
+    let (base, second) = since;
+    let commits = match (base, &head.commit) {
+        (Some(base), Some(last)) if base != last => commits(&git, base, second, last)?,
         _ => Vec::new(),
     };
     let mut files = Vec::new();
@@ -53,13 +58,13 @@ pub fn left(path: &OsStr, folder: &Path, since: Option<&str>, until: Instant, no
 }
 
 /// None where the first is not there any more: then nothing is known of what lies between.
-fn commits(git: &Git, since: &str, last: &str) -> Told<Vec<String>> {
-    let is_there =
-        git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{since}^{{commit}}")])?;
+fn commits(git: &Git, base: &str, second: i64, last: &str) -> Told<Vec<String>> {
+    let is_there = git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{base}^{{commit}}")])?;
     if is_there.code != 0 {
         return Ok(Vec::new());
     }
     let most = format!("--max-count={COMMITS}");
-    let said = answered(git.ask(&["rev-list", &most, "--end-of-options", &format!("{since}..{last}")])?)?;
+    let youngest = format!("--max-age={second}");
+    let said = answered(git.ask(&["rev-list", &most, &youngest, "--end-of-options", &format!("{base}..{last}")])?)?;
     Ok(said.lines().map(str::to_owned).collect())
 }

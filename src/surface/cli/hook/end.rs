@@ -8,6 +8,7 @@ use crate::client::hook::Answer;
 use crate::client::process::Process;
 use crate::client::state::State;
 use crate::client::state::draft::{Draft, tree_of};
+use crate::domain::time::Timestamp;
 use crate::surface::cli::git::left::{Left, left};
 use crate::surface::cli::now;
 
@@ -27,34 +28,41 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
     let handed_off = glance.map_or_else(
         |failure| {
             hook.log.note(&failure);
-            false
+            None
         },
-        |glance| glance.handed_off > 0,
+        |glance| glance.handed_off,
     );
-    if !handed_off {
-        keep(hook, state, session_ref, &tree)?;
-    }
+    keep(hook, state, session_ref, &tree, handed_off)?;
     Ok(Answer::default())
 }
 
-fn keep(hook: &Hook<'_>, state: &State, session_ref: &str, tree: &Path) -> Result<(), Failure> {
+/// Keeps what came since the session began, or since it last handed off.
+fn keep(
+    hook: &Hook<'_>,
+    state: &State,
+    session_ref: &str,
+    tree: &Path,
+    handed_off: Option<Timestamp>,
+) -> Result<(), Failure> {
     let session = state.session(session_ref);
     // A client's own commands, `claude mcp list` for one, end sessions that never began.
     if session.is_none() && !hook.input.transcript.as_deref().is_some_and(Path::exists) {
         return Ok(());
     }
     let (base, began) = session.map_or_else(Default::default, |session| (session.head, session.began));
+    // Where the start was not seen, nothing tells whose they are.
+    let began = began.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
+    // Git knows whole seconds: what was done in the second of the handoff was done before it.
+    let second = began.max(handed_off.map_or(0, |at| at.0 / 1_000_000 + 1));
     let (folder, since) = (tree.to_owned(), base.clone());
     let until = Instant::now() + GIT.max(hook.wait);
     let asked = apart::run(until, move || {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        left(&path, &folder, since.as_deref(), until, || now().rfc3339())
+        left(&path, &folder, (since.as_deref(), second), until, || now().rfc3339())
     });
     let found = asked.found("git")?.map_err(|_| Failure("git did not say what the session left".to_owned()))?;
     let Left { branch, commit, commits, uncommitted, untracked, files } = found;
-    // Where the start was not seen, nothing tells whose they are.
-    let seconds = began.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
-    let since = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
+    let since = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(second).unwrap_or_default());
     if commits.is_empty() && !files.iter().any(|file| is_touched(&tree.join(file), since)) {
         return Ok(());
     }

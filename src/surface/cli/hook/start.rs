@@ -1,7 +1,7 @@
 //! A session starts, goes on, or was cleared or compacted: it is told who it is and what waits.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -19,6 +19,11 @@ use crate::surface::cli::economics;
 use crate::surface::cli::git::left;
 use crate::surface::cli::now;
 
+/// What tells a shell the session.
+const SHELL: &str = "export HEYAIRA_SESSION=";
+/// A larger file is none that Claude Code made for its shell.
+const SHELL_MAX: u64 = 1024 * 1024;
+
 pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
     let pinned = hook.pinned()?;
     let asked = pinned.map(|pinned| hook.glance(pinned));
@@ -30,19 +35,24 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
     };
     let tree = hook.input.folder.as_deref().and_then(tree_of);
     let session = note_session(hook, tree.as_deref());
-    let drafts = drafts(hook, tree.as_deref());
+    if let (Some(state), Some(tree), Some(session_ref)) = (hook.state(), &tree, &hook.session_ref) {
+        // A session that goes on takes its own draft back.
+        state.remove_draft(tree, session_ref);
+    }
+    if let Some(state) = hook.state() {
+        state.prune(SystemTime::now());
+    }
     let glance = match asked.found("the database")? {
         Ok(glance) => Some(glance),
         // The project is on a server elsewhere: who the session is can be told all the same.
         Err(refusal) if refusal.code == Code::IdentityMismatch || !hook.has_database() => None,
         Err(refusal) => return Err(refusal.into()),
     };
-    if let Some(state) = hook.state() {
-        state.prune(SystemTime::now());
-    }
     if !hook.does("start") {
         return Ok(Answer::default());
     }
+    // Only now: what is looked up counts as told.
+    let drafts = drafts(hook, tree.as_deref());
     said(hook, session.and_then(|session| session.desktop).as_deref(), glance, &drafts)
 }
 
@@ -94,10 +104,24 @@ fn tell_shell(hook: &Hook<'_>) {
     else {
         return;
     };
-    let opened = OpenOptions::new().append(true).create(true).open(file);
     // An id is made of letters, digits and `-_.`, which a shell takes as they are.
-    let told = opened.and_then(|mut file| file.write_all(format!("export HEYAIRA_SESSION={session_ref}\n").as_bytes()));
-    hook.note_kept("the session in CLAUDE_ENV_FILE", told);
+    let line = format!("{SHELL}{session_ref}");
+    hook.note_kept("the session in CLAUDE_ENV_FILE", add_line(&file, &line));
+}
+
+/// Adds a line to the end of a file, on a line of its own, unless it is there.
+fn add_line(file: &Path, line: &str) -> io::Result<()> {
+    let text = match file.metadata() {
+        // Whoever opens a pipe waits for its other end.
+        Ok(found) if !found.is_file() || found.len() > SHELL_MAX => return Err(io::ErrorKind::InvalidInput.into()),
+        Ok(_) => fs::read_to_string(file)?,
+        Err(_) => String::new(),
+    };
+    if text.lines().rfind(|one| one.starts_with(SHELL)) == Some(line) {
+        return Ok(());
+    }
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    OpenOptions::new().append(true).create(true).open(file)?.write_all(format!("{end}{line}\n").as_bytes())
 }
 
 /// Remembers the session: when and at which commit it was first seen, and its id in Claude Desktop.
@@ -138,11 +162,8 @@ fn head(hook: &Hook<'_>, tree: &Path) -> Option<String> {
     asked.found("git").ok()?.ok()?
 }
 
-/// What sessions before left here, this one's own aside: it goes on.
+/// What sessions before left here.
 fn drafts(hook: &Hook<'_>, tree: Option<&Path>) -> Vec<Draft> {
     let (Some(state), Some(tree)) = (hook.state(), tree) else { return Vec::new() };
-    if let Some(session_ref) = &hook.session_ref {
-        state.remove_draft(tree, session_ref);
-    }
     if hook.does("drafts") { state.drafts_to_tell(tree) } else { Vec::new() }
 }
