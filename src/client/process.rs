@@ -8,9 +8,29 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 /// How many processes are looked at upwards.
 const GENERATIONS: usize = 8;
-/// What clients start commands with. It stands between a client and its command, and is never the client.
-const BETWEEN: [&str; 13] =
-    ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox", "timeout", "env", "nice", "cmd", "powershell"];
+/// What clients start commands with. It stands between a client and its command, and is never the client. Nor is what a
+/// process without a parent falls to.
+const BETWEEN: [&str; 19] = [
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "fish",
+    "ash",
+    "busybox",
+    "timeout",
+    "env",
+    "nice",
+    "cmd",
+    "powershell",
+    "init",
+    "systemd",
+    "launchd",
+    "tini",
+    "dumb-init",
+    "docker-init",
+];
 
 /// A process, told from a later one of the same number by when it began.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -146,7 +146,8 @@ impl Request<'_> {
 
     /// Hooks in the shape that three clients share; `more` stands in each handler besides the command.
     fn hooks(&self, path: PathBuf, events: &[&str], more: &[(&str, Value)]) -> Change {
-        let command = self.server.hook(self.client.name());
+        let end = if self.client == Client::Gemini { server::OR_NOTHING } else { "" };
+        let command = self.server.hook(self.client.name()) + end;
         let mut handler = json!({"type": "command", "command": command});
         for (name, value) in more {
             handler[*name] = value.clone();

@@ -1,5 +1,5 @@
 //! A change of a file as a unified difference for people. Must never print what others keep in the file: of values that
-//! are not ours only the names are shown.
+//! are not ours not even the names are shown.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ const HIDDEN: &str = "…";
 /// How the lines of a file are shown.
 #[derive(Clone, Copy, Debug)]
 pub enum Lines<'o> {
-    /// A file of settings: of texts only these are shown.
+    /// A file of settings: of names and texts only these are shown.
     Settings(&'o [String]),
     /// A document, or a file of our own: shown but for secrets.
     Text,
@@ -49,22 +49,17 @@ pub fn unified(path: &str, before: Option<&str>, after: Option<&str>, lines: Lin
     told
 }
 
-/// A line of JSON, TOML or YAML with its names, its structure and our texts; everything else is hidden.
+/// A line of JSON, TOML or YAML with our names, our texts and its structure; everything else is hidden. A line is read by
+/// itself, and may stand inside of a text or a comment of somebody's: so what looks like a name of theirs is hidden too.
 fn settings(line: &str, ours: &[String]) -> String {
-    let trimmed = line.trim_start();
-    if trimmed.starts_with('[') && trimmed.trim_end().ends_with(']') && !trimmed.contains(',') && is_header(trimmed) {
-        return line.to_owned();
-    }
+    let is_empty = line.chars().all(is_structure);
+    let mut has_ours = false;
     let mut shown = String::new();
     let mut rest = line;
-    // A name stands first, or behind a brace or the comma of what a brace opened.
-    let mut may_be_name = true;
     while let Some(first) = rest.chars().next() {
         if is_structure(first) {
             shown.push(first);
             rest = &rest[first.len_utf8()..];
-            let in_braces = first == ',' && (shown.contains('{') || rest.trim_start().starts_with('"'));
-            may_be_name = first.is_whitespace() && may_be_name || first == '{' || in_braces;
             continue;
         }
         let length = match first {
@@ -74,47 +69,43 @@ fn settings(line: &str, ours: &[String]) -> String {
         let (word, behind) = rest.split_at(length);
         if is_comment(word) {
             let sign = if word.starts_with('#') { "#" } else { "//" };
-            return format!("{shown}{sign} {HIDDEN}");
+            let _ = write!(shown, "{sign} {HIDDEN}");
+            break;
         }
         let is_item = word == "-" && shown.trim().is_empty();
-        let is_name = may_be_name && behind.trim_start().starts_with([':', '=']);
-        shown.push_str(&if is_item { word.to_owned() } else { word_of(word, is_name, ours) });
-        may_be_name = is_item;
+        let is_known = is_item || matches!(word, "true" | "false" | "null");
+        let is_our_word = is_of(word, ours);
+        has_ours |= is_our_word;
+        shown.push_str(if is_known || is_our_word { word } else { hidden(word) });
         rest = behind;
     }
-    shown
+    if has_ours || is_empty {
+        return shown;
+    }
+    let indent = line.len() - line.trim_start().len();
+    format!("{}{HIDDEN}", &line[..indent])
 }
 
 fn is_structure(one: char) -> bool {
     one.is_whitespace() || "{}[]:,=".contains(one)
 }
 
-/// `[mcp_servers.name]` of TOML.
-fn is_header(text: &str) -> bool {
-    let inner = text.trim_end().trim_start_matches('[').trim_end_matches(']');
-    !inner.is_empty()
-        && inner
-            .split('.')
-            .all(|word| !word.is_empty() && word.chars().all(|one| one.is_alphanumeric() || one == '_' || one == '-'))
-}
-
 fn is_comment(word: &str) -> bool {
     word.starts_with("//") || word.starts_with("/*") || word.starts_with('#')
 }
 
-/// A word as it is shown: names and our texts whole, of others that they are there.
-fn word_of(word: &str, is_name: bool, ours: &[String]) -> String {
+/// True if a word is one of our names or texts, or a way of them, as `mcp_servers.heyaira`.
+fn is_of(word: &str, ours: &[String]) -> bool {
     let bare = word.trim_matches(['"', '\'']);
-    let is_ours = ours.iter().any(|text| text == bare || serde_json::to_string(text).is_ok_and(|text| text == word));
-    if is_ours || matches!(word, "true" | "false" | "null") || (is_name && is_plain_name(bare)) {
-        return word.to_owned();
-    }
-    if word.starts_with(['"', '\'']) { format!("\"{HIDDEN}\"") } else { HIDDEN.to_owned() }
+    let is_one = |bare: &str| ours.iter().any(|text| text == bare);
+    is_one(bare)
+        || bare.split('.').all(is_one)
+        || ours.iter().any(|text| serde_json::to_string(text).is_ok_and(|text| text == word))
 }
 
-/// A name is shown if it is one: a word of a program, not a sentence or a key of somebody's.
-fn is_plain_name(word: &str) -> bool {
-    word.chars().count() <= 64 && masked(word) == word
+/// What stands for a word of others.
+fn hidden(word: &str) -> &'static str {
+    if word.starts_with(['"', '\'']) { "\"…\"" } else { HIDDEN }
 }
 
 /// The bytes of a quoted text with its quotes; one that is not closed goes to the end.

@@ -130,14 +130,25 @@ impl Edit {
         Ok(if empty && before.is_none() { None } else { Some(rest) })
     }
 
-    /// Every text of ours that a file shows for it, to be told from what others wrote.
+    /// Every name and text of ours that a file shows for it, to be told from what others wrote.
     pub fn texts(&self) -> Vec<String> {
         let mut found = Vec::new();
         match self {
-            Self::Json { entry, .. } | Self::Toml { entry, .. } | Self::Yaml { entry, .. } => {
+            Self::Json { at, entry } | Self::Toml { at, entry } => {
+                found.extend(at.iter().cloned());
                 texts_of(entry, &mut found);
             }
-            Self::Hooks { events } => events.iter().for_each(|(_, handler)| texts_of(handler, &mut found)),
+            Self::Yaml { list, name, entry } => {
+                found.extend([list.clone(), name.clone()]);
+                texts_of(entry, &mut found);
+            }
+            Self::Hooks { events } => {
+                found.push(edit_hooks::HOOKS.to_owned());
+                for (event, handler) in events {
+                    found.push(event.clone());
+                    texts_of(handler, &mut found);
+                }
+            }
             Self::Block { .. } | Self::Whole { .. } => {}
         }
         found
@@ -148,7 +159,10 @@ fn texts_of(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
         Value::Array(values) => values.iter().for_each(|value| texts_of(value, found)),
-        Value::Object(members) => members.values().for_each(|value| texts_of(value, found)),
+        Value::Object(members) => members.iter().for_each(|(name, value)| {
+            found.push(name.clone());
+            texts_of(value, found);
+        }),
         Value::Number(number) => found.push(number.to_string()),
         Value::Null | Value::Bool(_) => {}
     }

@@ -5,10 +5,11 @@ use jsonc_parser::cst::{CstArray, CstNode, CstObject};
 use serde_json::{Value, json};
 
 use crate::client::setup::edit::{Problem, by_hand};
-use crate::client::setup::edit_json::{input, lookup, member_object, parse, says, set, value};
-use crate::client::setup::server::is_our_hook;
+use crate::client::setup::edit_json::{input, lookup, member_object, only, parse, says, set, value};
+use crate::client::setup::server::{is_our_hook, with_own_words};
 
-const HOOKS: &str = "hooks";
+/// The member that holds them.
+pub const HOOKS: &str = "hooks";
 
 /// The text with one handler of ours for each event, and none for others.
 pub fn put(text: &str, events: &[(String, Value)]) -> Result<String, Problem> {
@@ -30,12 +31,14 @@ pub fn put(text: &str, events: &[(String, Value)]) -> Result<String, Problem> {
 }
 
 fn put_one(hooks: &CstObject, event: &str, handler: &Value, snippet: &str) -> Result<(), Problem> {
-    if hooks.get(event).is_some_and(|found| found.array_value().is_none()) {
+    if only(hooks, event, snippet)?.is_some_and(|found| found.array_value().is_none()) {
         return Err(by_hand(format!("has {HOOKS}.{event}, which is no list"), snippet));
     }
     let array = hooks.array_value_or_set(event);
     let mut ours = handlers(&array).into_iter().map(|(_, _, node)| node).filter(is_handler_of_ours);
-    match ours.next() {
+    let first = ours.next();
+    let handler = &first.as_ref().map_or_else(|| handler.clone(), |found| kept_words(found, handler));
+    match first {
         Some(found) if says(&found, handler) => {}
         Some(found) => {
             if let (Some(object), Some(members)) = (found.as_object(), handler.as_object()) {
@@ -49,6 +52,16 @@ fn put_one(hooks: &CstObject, event: &str, handler: &Value, snippet: &str) -> Re
     // A second one of ours would tell everything twice.
     ours.for_each(CstNode::remove);
     Ok(())
+}
+
+/// The handler with what a person added to the command of ours that is there.
+fn kept_words(found: &CstNode, handler: &Value) -> Value {
+    let present = found.to_serde_value().unwrap_or_default();
+    let mut whole = handler.clone();
+    if let (Some(present), Some(wanted)) = (present["command"].as_str(), handler["command"].as_str()) {
+        whole["command"] = with_own_words(present, wanted).into();
+    }
+    whole
 }
 
 /// Where our handlers are, as Codex calls them: `session_start:0:0`, by event, group and place in the group.

@@ -106,7 +106,7 @@ pub fn member_object(object: &CstObject, name: &str, snippet: &str) -> Result<Cs
 }
 
 /// The member of that name. Of two, readers take the last and editors the first: neither is guessed.
-fn only(object: &CstObject, name: &str, snippet: &str) -> Result<Option<CstObjectProp>, Problem> {
+pub fn only(object: &CstObject, name: &str, snippet: &str) -> Result<Option<CstObjectProp>, Problem> {
     let mut found = object.properties().into_iter().filter(|one| one.decoded_name().as_deref() == Some(name));
     match (found.next(), found.next()) {
         (first, None) => Ok(first),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::client::setup::difference::{Lines, unified};
 use crate::client::setup::edit::{Edit, Present, Problem};
-use crate::client::setup::file::{Seen, check_writable, look, missing_folders, replace};
+use crate::client::setup::file::{Seen, check_writable, look, missing_folders, replace, restore};
 use crate::client::setup::record::{Kept, Record, User, failed, hash};
 use crate::client::setup::{Change, Part};
 use crate::error::{Code, Refusal, Result};
@@ -197,11 +197,11 @@ pub enum Undoing {
     Restored,
     /// It was changed since: only what is ours is taken out.
     TakenOut,
-    /// It is as it was already, or gone.
+    /// It is as it was already, or gone as it was before.
     Nothing,
     /// Others still use it.
     Shared(Vec<User>),
-    /// It was changed so that it is left alone, and why.
+    /// It is so that it is left alone, and why; it stays in the record.
     Left(String),
 }
 
@@ -226,12 +226,15 @@ fn undoing(kept: &Kept, record: &Record, is_undone: &dyn Fn(&User) -> bool) -> R
     };
     let now = match now {
         Ok(now) => now,
-        Err(problem) => return Ok((ready(None, None), Undoing::Left(problem.what))),
+        Err(problem) => return Ok((ready(None, None), left(kept, record, &problem))),
     };
     if !others.is_empty() {
         return Ok((ready(now.clone(), now), Undoing::Shared(others)));
     }
     let before = record.before(kept)?;
+    if now.is_none() && before.is_some() {
+        return Ok((ready(now, before), Undoing::Restored));
+    }
     let Some(bytes) = now.clone().filter(|bytes| Some(bytes) != before.as_ref()) else {
         return Ok((ready(now.clone(), now), Undoing::Nothing));
     };
@@ -241,8 +244,14 @@ fn undoing(kept: &Kept, record: &Record, is_undone: &dyn Fn(&User) -> bool) -> R
     Ok(match without_ours(&bytes, kept, before.as_deref()) {
         Ok(rest) if rest.as_ref() == Some(&bytes) => (ready(now, rest), Undoing::Nothing),
         Ok(rest) => (ready(now, rest), Undoing::TakenOut),
-        Err(problem) => (ready(now.clone(), now), Undoing::Left(problem.what)),
+        Err(problem) => (ready(now.clone(), now), left(kept, record, &problem)),
     })
+}
+
+/// What is left alone stays in the record, so that it can be taken back once it is mended.
+fn left(kept: &Kept, record: &Record, problem: &Problem) -> Undoing {
+    let copy = record.copy(kept).map(|copy| format!(" (what was there before: {})", copy.display()));
+    Undoing::Left(format!("{}{}", problem.what, copy.unwrap_or_default()))
 }
 
 /// Puts back. `step` is told of each step and may end the whole.
@@ -257,13 +266,17 @@ pub fn undo(
         if one.changes() {
             check_unchanged(one)?;
             let written = match &one.after {
+                // Its mode went with the file that is gone; others' tokens may be in what comes back.
+                Some(bytes) if one.before.is_none() => restore(&one.target, bytes),
                 Some(bytes) => replace(&one.target, bytes),
                 None => fs::remove_file(&one.target),
             };
             written.map_err(|error| failed("write", &one.target, &error))?;
             step(one, Step::Written)?;
         }
-        forget(&one.target, undoing, record, is_undone)?;
+        if !matches!(undoing, Undoing::Left(_)) {
+            forget(&one.target, undoing, record, is_undone)?;
+        }
         step(one, Step::Recorded)?;
     }
     Ok(())

@@ -93,33 +93,49 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn write_beside(target: &Path, beside: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let mut file = OpenOptions::new().create_new(true).write(true).open(beside)?;
-    if let Ok(found) = fs::metadata(target) {
-        keep_owner(&found, beside);
-        fs::set_permissions(beside, found.permissions())?;
+    let found = fs::metadata(target).ok();
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true);
+    // Whoever opens a file keeps it open: nobody else may until it has the mode of the one that it replaces.
+    #[cfg(unix)]
+    if found.is_some() {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
+    let mut file = options.open(beside)?;
     file.write_all(bytes)?;
+    if let Some(found) = found {
+        keep_owner(&found, &file);
+        file.set_permissions(found.permissions())?;
+    }
     file.sync_all()
 }
 
 /// Whoever sets up with the rights of another leaves that one's files with their owner.
 #[cfg(unix)]
-fn keep_owner(found: &fs::Metadata, beside: &Path) {
+fn keep_owner(found: &fs::Metadata, beside: &File) {
     use std::os::unix::fs::MetadataExt;
-    let differs = fs::metadata(beside).is_ok_and(|made| (made.uid(), made.gid()) != (found.uid(), found.gid()));
-    if differs && let Err(error) = std::os::unix::fs::chown(beside, Some(found.uid()), Some(found.gid())) {
+    let differs = beside.metadata().is_ok_and(|made| (made.uid(), made.gid()) != (found.uid(), found.gid()));
+    if differs && let Err(error) = std::os::unix::fs::fchown(beside, Some(found.uid()), Some(found.gid())) {
         tracing::warn!(%error, "the owner of a file cannot be kept");
     }
 }
 
 #[cfg(not(unix))]
-fn keep_owner(_: &fs::Metadata, _: &Path) {}
+fn keep_owner(_: &fs::Metadata, _: &File) {}
 
 /// A name beside a file that no other process takes.
 fn beside(target: &Path) -> PathBuf {
     let mut name = target.as_os_str().to_owned();
     name.push(format!(".heyaira-{}", std::process::id()));
     PathBuf::from(name)
+}
+
+/// Puts a file back that is gone, with its folders; only its owner can read it.
+pub fn restore(target: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if let Some(folder) = target.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    write_private(target, bytes)
 }
 
 /// Writes a file that only its owner can read.

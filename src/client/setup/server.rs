@@ -72,10 +72,86 @@ pub fn is_program(word: &str) -> bool {
     name == NAME || name.strip_suffix(".exe") == Some(NAME)
 }
 
-/// True if the command line of a hook is ours.
+/// What ends the command line of a hook where a client takes a program that is not there for a refusal: Gemini CLI would
+/// not ask its model any more, in no folder.
+pub const OR_NOTHING: &str = " || exit 0";
+
+/// A command line, and whether it ends so.
+fn split_end(command: &str) -> (&str, &str) {
+    command.strip_suffix(OR_NOTHING).map_or((command, ""), |bare| (bare, OR_NOTHING))
+}
+
+/// True if a command line calls our hook, and nothing besides.
 pub fn is_our_hook(command: &str) -> bool {
-    let Some((program, rest)) = command.split_once(" hook ") else { return false };
-    is_program(program.trim_matches(['\'', '"'])) && !rest.is_empty()
+    hook_call(command).is_some()
+}
+
+/// The words of a command line that calls our hook and nothing besides: the program, `hook`, the client, and the rest.
+fn hook_call(command: &str) -> Option<Vec<&str>> {
+    let words = shell_words(split_end(command).0)?;
+    let is_call = matches!(words.as_slice(), [program, "hook", _, ..] if is_program(program.trim_matches(['\'', '"'])));
+    is_call.then_some(words)
+}
+
+/// The wanted command line of a hook with what a person added to the present one, such as `--block`.
+pub fn with_own_words(present: &str, wanted: &str) -> String {
+    let (Some(words), Some(ours)) = (hook_call(present), hook_call(wanted)) else { return wanted.to_owned() };
+    let (call, rest) = words.split_at(3);
+    let mut left = call.to_vec();
+    let mut own = Vec::new();
+    let mut rest = rest.iter().copied();
+    while let Some(word) = rest.next() {
+        match word {
+            // The one flag that a set-up writes itself.
+            "--database" => left.extend([word].into_iter().chain(rest.next())),
+            _ => own.push(word),
+        }
+    }
+    if own.is_empty() {
+        return wanted.to_owned();
+    }
+    let (bare, end) = split_end(wanted);
+    let is_same = left == ours && split_end(present).1 == end;
+    if is_same { present.to_owned() } else { format!("{bare} {}{end}", own.join(" ")) }
+}
+
+/// The words of a command line as they are written, or nothing if a shell would run more than one command for it.
+fn shell_words(command: &str) -> Option<Vec<&str>> {
+    if command.contains('`') || command.contains("$(") {
+        return None;
+    }
+    let mut words = Vec::new();
+    let (mut start, mut quote, mut before) = (None, None, ' ');
+    let mut is_escaped = false;
+    for (at, one) in command.char_indices() {
+        let is_in_word = match (quote, one) {
+            _ if is_escaped => true,
+            (Some(open), _) => {
+                quote = quote.filter(|_| one != open);
+                true
+            }
+            (None, '\'' | '"') => {
+                quote = Some(one);
+                true
+            }
+            // `2>&1` is no second command.
+            (None, '&') if before == '>' => true,
+            (None, ';' | '|' | '&' | '\n' | '\r') => return None,
+            (None, _) => !one.is_whitespace(),
+        };
+        is_escaped = !is_escaped && one == '\\' && quote != Some('\'');
+        before = one;
+        match (start, is_in_word) {
+            (None, true) => start = Some(at),
+            (Some(begin), false) => {
+                words.push(&command[begin..at]);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    words.extend(start.map(|begin| &command[begin..]));
+    quote.is_none().then_some(words)
 }
 
 /// A word as a shell takes it.

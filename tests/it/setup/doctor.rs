@@ -209,3 +209,19 @@ fn each_thing_is_told_once() {
     let cursor = told.lines().find(|line| line.contains("Cursor: ")).expect("a line");
     assert!(!cursor.contains("PATH"), "{told}");
 }
+
+#[test]
+fn what_a_person_wrote_into_an_entry_is_not_shown() {
+    let desk = Desk::new();
+    let secret = ["correct", "horse", "battery"].join("-");
+    let remote = format!("https://maria:{secret}@127.0.0.1:1/base?token={secret}");
+    let entry = serde_json::json!({"mcpServers": {"heyaira": {
+        "type": "stdio", "command": "heyaira", "args": ["mcp", "--remote", remote, "--token", secret, format!("--api-key={secret}")],
+    }}});
+    fs::write(desk.home().join(".claude.json"), entry.to_string()).expect("a file");
+    for words in [&["doctor"][..], &["doctor", "--json"][..]] {
+        let told = desk.run(words);
+        assert!(told.out.contains("https://…@127.0.0.1:1/base?…"), "{told:?}");
+        assert!(!told.out.contains(&secret) && !told.err.contains(&secret), "{told:?}");
+    }
+}

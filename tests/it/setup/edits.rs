@@ -67,3 +67,71 @@ fn a_block_is_replaced_where_it_stands() {
     let half = block("x").put(Present { text: Some("<!-- heyaira:begin -->\n"), ..Present::default() });
     assert!(half.is_err());
 }
+
+/// A file with this one command for an event.
+fn with_command(command: &str) -> String {
+    json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": 10}]}]}}).to_string()
+}
+
+fn commands(text: &str) -> Vec<String> {
+    let whole: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let groups = whole["hooks"]["Stop"].as_array().expect("groups");
+    groups.iter().filter_map(|group| group["hooks"][0]["command"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn what_a_person_added_to_the_command_of_a_hook_stays() {
+    let ours = "heyaira hook claude-code";
+    for (present, wanted, then) in [
+        ("heyaira hook claude-code --block", ours, "heyaira hook claude-code --block"),
+        (
+            "heyaira hook claude-code --without 'advice,drafts' 2>&1",
+            ours,
+            "heyaira hook claude-code --without 'advice,drafts' 2>&1",
+        ),
+        ("/old/heyaira hook claude --block", ours, "heyaira hook claude-code --block"),
+        ("'/my tools/heyaira' hook claude-code --without start", ours, "heyaira hook claude-code --without start"),
+        ("heyaira hook claude-code --database /a --block", ours, "heyaira hook claude-code --block"),
+        ("heyaira hook claude-code --database /a", ours, ours),
+        (
+            "heyaira hook claude-code --block --database '/a b'",
+            "heyaira hook claude-code --database '/a b'",
+            "heyaira hook claude-code --block --database '/a b'",
+        ),
+    ] {
+        let text = with_command(present);
+        let once = put(&hooks(wanted), &text);
+        assert_eq!(commands(&once), [then], "{present}");
+        assert_eq!(put(&hooks(wanted), &once), once, "{present}");
+        let rest = hooks(wanted).take_out(&once, None).expect("taken out").unwrap_or_default();
+        assert!(!rest.contains("hook claude"), "{present}: {rest}");
+    }
+}
+
+#[test]
+fn a_command_that_does_more_than_ours_is_somebody_elses() {
+    let ours = "heyaira hook claude-code";
+    for present in [
+        "heyaira hook claude; my-notify done",
+        "heyaira hook claude-code | tee log",
+        "heyaira hook claude-code && my-notify",
+        "heyaira hook claude-code\nmy-notify",
+        "heyaira hook claude-code --without $(my-parts)",
+        "heyaira hook claude-code --without \"`my-parts`\"",
+        "my-notify heyaira hook claude-code",
+    ] {
+        let text = with_command(present);
+        let once = put(&hooks(ours), &text);
+        assert_eq!(commands(&once), [present, ours], "{present}");
+        let rest = hooks(ours).take_out(&once, Some(&text)).expect("taken out").expect("the rest");
+        assert_eq!(commands(&rest), [present], "{present}");
+    }
+}
+
+#[test]
+fn an_event_that_stands_there_twice_is_refused() {
+    let text = "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": [{\"hooks\": []}]}}";
+    let problem = hooks("heyaira hook claude-code").put(Present { text: Some(text), ..Present::default() });
+    let problem = problem.expect_err("neither is guessed");
+    assert!(problem.what.contains("SessionStart twice"), "{problem:?}");
+}

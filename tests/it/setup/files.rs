@@ -1,10 +1,13 @@
 //! Files of every client in every state that people leave them in: set up, set up again, taken back, byte by byte.
 
 use std::fs;
+use std::path::PathBuf;
 
 use heyaira::client::Client;
 use heyaira::client::setup::Scope;
 use heyaira::client::setup::execution::Undoing;
+#[cfg(unix)]
+use heyaira::client::setup::file::replace;
 
 use crate::setup::ground::{Ground, Snapshot, put};
 
@@ -351,4 +354,119 @@ fn a_large_file_is_edited_within_its_time() {
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
     ground.undo().expect("undone");
     assert!(fs::read(&file).expect("text") == text.as_bytes());
+}
+
+/// One client for each language of files, with a file of servers that is somebody's.
+fn of_each_language() -> Vec<(Ground, PathBuf)> {
+    let clients = [Client::ClaudeCode, Client::Codex, Client::Goose];
+    let grounds = clients.map(|client| Ground::new(client, Scope::User));
+    let with_file = grounds.into_iter().map(|ground| {
+        let file = ground.servers();
+        put(&file, &contents(&ground)[0].1.clone().expect("text"));
+        (ground, file)
+    });
+    with_file.collect()
+}
+
+#[test]
+fn a_file_that_is_broken_for_a_moment_can_be_taken_back_once_it_is_mended() {
+    for (ground, file) in of_each_language() {
+        let told = ground.client.name();
+        let before = ground.snapshot();
+        ground.set_up().expect("set up");
+        let whole = fs::read(&file).expect("a file");
+        fs::write(&file, [&whole[..], b"\xff"].concat()).expect("broken");
+        let undone = ground.undo().expect("undone");
+        let says = |(path, undoing): &(PathBuf, Undoing)| match undoing {
+            Undoing::Left(why) => *path == file && why.contains("UTF-8") && why.contains("state"),
+            _ => false,
+        };
+        assert!(undone.iter().any(says), "{told}: {undone:?}");
+        assert_eq!(ground.kept().len(), 2, "{told}: the list and the copy");
+        fs::write(&file, &whole).expect("mended");
+        ground.undo().expect("undone");
+        assert_same(&ground.snapshot(), &before, told);
+        assert_eq!(ground.kept(), Vec::<String>::new(), "{told}");
+    }
+}
+
+#[test]
+fn a_file_that_is_gone_comes_back_as_it_was_before() {
+    for (ground, file) in of_each_language() {
+        let told = ground.client.name();
+        let before = fs::read(&file).expect("a file");
+        ground.set_up().expect("set up");
+        fs::remove_file(&file).expect("removed");
+        let undone = ground.undo().expect("undone");
+        assert!(undone.contains(&(file.clone(), Undoing::Restored)), "{told}: {undone:?}");
+        assert_eq!(fs::read(&file).expect("it is back"), before, "{told}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&file).expect("metadata").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{told}: its mode is not known any more");
+        }
+        fs::remove_file(&file).expect("removed");
+        let empty = ground.snapshot();
+        ground.set_up().expect("set up");
+        fs::remove_file(&file).expect("removed");
+        let undone = ground.undo().expect("undone");
+        assert!(undone.contains(&(file.clone(), Undoing::Nothing)), "{told}: {undone:?}");
+        assert_same(&ground.snapshot(), &empty, told);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_its_owners_alone_until_it_is_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let target = folder.path().join("settings.json");
+    put(&target, b"{}");
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o644)).expect("a mode");
+    let bytes = vec![b' '; 16 << 20];
+    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(1);
+    let mut seen = Vec::new();
+    while seen.len() < 20 {
+        assert!(std::time::Instant::now() < deadline, "no file was seen while it was written");
+        let writing = std::thread::scope(|scope| {
+            let writing = scope.spawn(|| replace(&target, &bytes));
+            while !writing.is_finished() {
+                let beside = fs::read_dir(folder.path()).expect("a folder").flatten();
+                let parts = beside.filter(|entry| entry.path() != target).filter_map(|entry| entry.metadata().ok());
+                let unfinished = parts.filter(|found| found.len() < bytes.len() as u64);
+                seen.extend(unfinished.map(|found| found.permissions().mode() & 0o777));
+            }
+            writing.join().expect("no panic")
+        });
+        writing.expect("written");
+    }
+    assert!(seen.iter().all(|mode| *mode == 0o600), "{seen:?}");
+    assert_eq!(fs::metadata(&target).expect("metadata").permissions().mode() & 0o777, 0o644);
+}
+
+#[test]
+fn a_difference_shows_nothing_of_what_others_keep_in_texts_and_comments_of_several_lines() {
+    let secret = ["c2Vjcm", "V0LXRva2Vu"].concat();
+    let texts = [
+        (
+            Client::Goose,
+            format!("key: |\n  {secret}==\n  {secret}: x\nlist:\n- a\nlast: |\n  {secret}: 1\n  {secret}=="),
+        ),
+        (Client::Codex, format!("text = \"\"\"\n[{secret}]\n{secret} = 1\n{secret}==\n\"\"\"")),
+        (
+            Client::ClaudeCode,
+            format!("/* one\n \"{secret}\": 1,\n {{{secret}: {secret}==\n*/\n{{\"a\": {{\"{secret}\": 1}}}}"),
+        ),
+    ];
+    for (client, text) in texts {
+        let ground = Ground::new(client, Scope::User);
+        let file = ground.servers();
+        put(&file, text.as_bytes());
+        let ready = ground.prepare(false).expect("a plan");
+        let shown = ready.iter().find(|one| one.path == file).expect("the file").difference();
+        assert!(!shown.contains(&secret), "{}: {shown}", client.name());
+        let ours = shown.lines().filter(|line| line.starts_with('+') && line.contains("heyaira")).count();
+        assert!(ours >= 2 && shown.contains("…"), "{}: {shown}", client.name());
+    }
 }

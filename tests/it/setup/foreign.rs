@@ -25,6 +25,35 @@ fn marks_that_a_person_writes_about_are_no_block() {
 }
 
 #[test]
+fn gemini_goes_on_where_heyaira_is_gone() {
+    let place = Place::new();
+    let run = |words: &[&str]| -> Answer {
+        place
+            .command()
+            .current_dir(place.folder.path().join("repo"))
+            .args(words)
+            .output()
+            .expect("the program runs")
+            .into()
+    };
+    fs::create_dir_all(place.folder.path().join("repo/.git")).expect("a repository");
+    assert_eq!(run(&["setup", "gemini", "--project", "ledger"]).code, 0);
+    let settings = place.folder.path().join(".gemini/settings.json");
+    let text = fs::read_to_string(&settings).expect("settings");
+    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let command = found["hooks"]["BeforeAgent"][0]["hooks"][0]["command"].as_str().expect("a command");
+    assert!(command.contains(" hook gemini") && command.ends_with(" || exit 0"), "{command}");
+    // A person's own words stay, and the rest is still ours.
+    fs::write(&settings, text.replace(" || exit 0", " --without advice || exit 0")).expect("settings");
+    assert_eq!(run(&["setup", "gemini", "--project", "ledger"]).code, 0);
+    let text = fs::read_to_string(&settings).expect("settings");
+    assert_eq!(text.matches(" --without advice || exit 0").count(), 4, "{text}");
+    let gone =
+        std::process::Command::new("sh").args(["-c", "heyaira-that-is-not-there hook gemini || exit 0"]).status();
+    assert_eq!(gone.expect("a shell").code(), Some(0));
+}
+
+#[test]
 fn what_json_has_not_is_never_written_anew() {
     for member in ["weight: 1.5", "weight: .inf", "weight: 12345678901234567890", "env: {RATE: 0.25}", "1: one"] {
         let text = format!("extensions:\n  heyaira:\n    cmd: /old/heyaira\n    args: [mcp]\n    {member}\n");

@@ -12,6 +12,7 @@ use crate::client::setup::examination::{Found, Plugin, Standing, examine as exam
 use crate::client::setup::place::Places;
 use crate::client::setup::server::{Server, shell_word};
 use crate::client::setup::{Part, Repository, Request, Scope, plan};
+use crate::domain::secret::masked;
 use crate::domain::text::quoted;
 use crate::store::backend::{Finding, Health};
 use crate::surface::cli::clients::connection::{on_path, repository_root};
@@ -151,7 +152,8 @@ impl Report {
             words.extend(["--scope", "project"].map(str::to_owned));
         }
         for name in ["--remote", "--token-file"] {
-            words.extend(self.flag(name).into_iter().flat_map(|value| [name.to_owned(), shell_word(value)]));
+            let value = self.flag(name).map(without_credentials);
+            words.extend(value.into_iter().flat_map(|value| [name.to_owned(), shell_word(&value)]));
         }
         let is_open = self.part(Part::Server).is_some_and(|entry| entry.command.iter().any(|word| word == INSECURE));
         words.extend(is_open.then(|| INSECURE.to_owned()));
@@ -211,7 +213,7 @@ impl Report {
             self.remarks.push("serves no project from here".to_owned());
             return None;
         }
-        Some(format!("{} does not serve a project here: {}", self.command().join(" "), quoted(reason, 300)))
+        Some(format!("{} does not serve a project here: {}", shown(&self.command()).join(" "), quoted(reason, 300)))
     }
 
     /// What the client itself says, if it is not good.
@@ -274,7 +276,7 @@ impl Report {
             (Some(_), Some(version)) => Some(version.clone()),
         };
         let entry = self.part(Part::Server).filter(|entry| !entry.command.is_empty());
-        let entry = entry.map(|entry| format!("{} ({})", entry.command.join(" "), entry.path.display()));
+        let entry = entry.map(|entry| format!("{} ({})", shown(&entry.command).join(" "), entry.path.display()));
         let plugin = self.plugin.as_ref().filter(|_| !self.is_set_up()).map(|plugin| {
             let version = plugin.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
             format!("plugin heyaira{version} ({})", plugin.path.display())
@@ -307,7 +309,7 @@ impl Report {
         let parts = self.parts.iter().map(|one| {
             let mut told = json!({"state": word(one.standing), "file": one.path.display().to_string()});
             if !one.command.is_empty() {
-                told["command"] = json!(one.command);
+                told["command"] = json!(shown(&one.command));
             }
             (one.part.as_str().to_owned(), told)
         });
@@ -346,4 +348,34 @@ fn parts(client: Client, scope: Scope, places: &Places, root: Option<&Path>) -> 
     let named =
         entry.iter().position(|word| word == "--database").and_then(|at| entry.get(at..at + 2)).unwrap_or_default();
     look(&Server { program: program(&entry), hook_arguments: named.to_vec(), ..bare })
+}
+
+/// A command as it is shown: who wrote it by hand may have put a password or a token into it.
+fn shown(words: &[String]) -> Vec<String> {
+    let names = |word: &str| {
+        let flag = word.to_lowercase();
+        let is_secret = ["token", "secret", "password", "key"].iter().any(|part| flag.contains(part));
+        flag.starts_with("--") && is_secret && !flag.ends_with("-file")
+    };
+    let mut before = "";
+    let mut shown = Vec::with_capacity(words.len());
+    for word in words {
+        let flag = word.split_once('=').map_or("", |(flag, _)| flag);
+        shown.push(match () {
+            () if names(before) => "…".to_owned(),
+            () if names(flag) => format!("{flag}=…"),
+            () => masked(&without_credentials(word)).into_owned(),
+        });
+        before = word;
+    }
+    shown
+}
+
+/// An address without a user, a password and a query.
+fn without_credentials(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+    let (place, query) = rest.split_once('?').map_or((rest, ""), |(place, _)| (place, "?…"));
+    let end = place.find('/').unwrap_or(place.len());
+    let host = place[..end].rfind('@').map_or_else(|| place.to_owned(), |at| format!("…{}", &place[at..]));
+    format!("{scheme}://{host}{query}")
 }

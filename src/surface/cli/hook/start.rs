@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Failure, Hook, apart};
+use super::{Failure, Hook, apart, turn};
 use crate::client::hook::words::{self, Left, Waiting};
 use crate::client::hook::{Answer, Cold};
 use crate::client::process::Process;
@@ -74,6 +74,12 @@ fn said(hook: &Hook<'_>, desktop: Option<&str>, glance: Option<Glance>, drafts: 
     let cold = hook.input.cold.as_ref();
     let is_large = cold.map(is_large).transpose()?.unwrap_or(false);
     let cold = cold.map(|cold| words::cold(cold, is_large));
+    if let (true, Some(state), Some(session_ref)) = (is_large, hook.state(), &hook.session_ref) {
+        // The next turn would say the same.
+        for mark in turn::COLD {
+            state.is_first(session_ref, mark);
+        }
+    }
     let notice = cold.as_ref().filter(|_| is_large).map(|cold| words::advice_to_person(cold));
     let start = words::start(hook.session_ref.as_deref(), desktop, waiting.as_ref());
     let parts: Vec<String> = [start, compacted, cold, words::left(left)].into_iter().flatten().collect();

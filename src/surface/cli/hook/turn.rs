@@ -14,6 +14,9 @@ use crate::surface::cli::{economics as surface, now};
 /// How much of a transcript is read, in bytes.
 const TAIL: u64 = 1024 * 1024;
 
+/// What is remembered of having told the model, and the person, that the cache is cold.
+pub(super) const COLD: [&str; 2] = ["cache-expired-model", "cache-expired-person"];
+
 /// What there is to say at the beginning or the end of a turn.
 pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
     let mut said = Vec::new();
@@ -57,13 +60,13 @@ fn advice(hook: &Hook<'_>) -> Result<Option<String>, Failure> {
 /// What is remembered of a piece of advice.
 fn mark(trigger: Trigger, to_person: bool) -> &'static str {
     match (trigger, to_person) {
-        (Trigger::CacheExpired, false) => "cache-expired-model",
+        (Trigger::CacheExpired, false) => COLD[0],
         (Trigger::PauseAhead, false) => "pause-ahead-model",
         (Trigger::CompactionAhead, false) => "compaction-ahead-model",
         (Trigger::StepAhead, false) => "price-step-ahead-model",
         (Trigger::BreakEven, false) => "break-even-model",
         (Trigger::HalfWindow, false) => "half-window-model",
-        (Trigger::CacheExpired, true) => "cache-expired-person",
+        (Trigger::CacheExpired, true) => COLD[1],
         (Trigger::PauseAhead, true) => "pause-ahead-person",
         (Trigger::CompactionAhead, true) => "compaction-ahead-person",
         (Trigger::StepAhead, true) => "price-step-ahead-person",
