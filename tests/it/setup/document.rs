@@ -66,14 +66,14 @@ would run twice.
   mode, and a link to it stay. It is replaced whole, so that nobody reads half of it.
 - What was there before is copied into the folder `setup` of HeyAira's state folder (`~/.local/state/heyaira`, or
   `HEYAIRA_STATE`), readable by you alone. `--undo` puts these bytes back, and removes what was not there, with folders that
-  were made for it. Where somebody changed a file since, only what is ours is taken out, and that is said. A file that is
-  gone comes back as it was before, readable by you alone; one that is broken is left, and `--undo` can be run again once
-  it is mended. Until then its copy is kept.
+  were made for it. Where somebody changed a file since, only what is ours is taken out, and that is said.
 - Skills, block and profile belong to every client that was set up here; they go with the last one. Your own files stay while
   another repository that was set up uses them; `--undo --scope user` takes them back all the same.
 - A file that is broken, read-only, not UTF-8, or has an entry `heyaira` that does not start `heyaira mcp`, is refused before
   anything is written; `--force` replaces such an entry.
 - Interrupted at any point, every file is whole; the same command goes on, and `--undo` takes back what there is.
+- A file that is gone comes back by `--undo` as it was before, readable by you alone. One that is broken is left, its copy is
+  kept, and `--undo` can be run again once it is mended.
 - What you add to the command of a hook, such as `--block`, stays. A command that does more than call the hook is not ours.
 - In a `--dry-run`, what others keep in a file, and what it is called there, stands as `…`.
 - Hard links are not kept (the other name keeps the old content), nor access control lists or extended attributes.
