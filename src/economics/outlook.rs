@@ -291,6 +291,6 @@ fn steps(situation: Situation, typical: Typical) -> Vec<Step> {
 
 /// How many times as much one price is as another; nothing is so many times as much as what costs nothing.
 fn factor(price: f64, present: f64) -> Option<f64> {
-    let factor = if price == present { 1.0 } else { price / present };
+    let factor = if price.total_cmp(&present).is_eq() { 1.0 } else { price / present };
     factor.is_finite().then_some(factor)
 }

@@ -221,10 +221,12 @@ fn cache(outlook: &Outlook) -> String {
     };
     let source = if cache.source == Source::Assumed { "assumed" } else { "as the transcript says" };
     let lives = format!("lives {} ({source})", duration(cache.lifetime_seconds.into()));
-    match cache.is_warm {
-        Some(true) => format!("warm until {}, {lives}", moment(cache.warm_until)),
-        Some(false) => format!("cold since {}, {lives}", moment(cache.warm_until)),
-        None => format!("warm or cold is not known, {lives}"),
+    let until = cache.warm_until.map(|until| moment(Some(until)));
+    match (cache.is_warm, until) {
+        (Some(true), Some(until)) => format!("warm until {until}, {lives}"),
+        (Some(false), Some(until)) => format!("cold since {until}, {lives}"),
+        (None, Some(until)) => format!("by another clock warm until {until}, {lives}"),
+        (_, None) => lives,
     }
 }
 
