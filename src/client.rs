@@ -100,6 +100,11 @@ impl Client {
         })
     }
 
+    /// True for the clients with windows. An app that is not started from a shell does not have its `PATH`.
+    pub fn is_app(self) -> bool {
+        matches!(self, Self::ClaudeDesktop | Self::Cursor | Self::VsCode | Self::Zed | Self::Goose)
+    }
+
     /// The client of that name; `claude` is Claude Code, as hooks of its plugin call it.
     pub fn named(name: &str) -> Result<Self> {
         let name = if name == "claude" { Self::ClaudeCode.name() } else { name };

@@ -4,6 +4,7 @@
 pub mod block;
 pub mod claude_code;
 pub mod codex;
+pub mod consent;
 pub mod copilot;
 pub mod difference;
 pub mod documented;
@@ -190,6 +191,8 @@ impl Request<'_> {
     /// The documents that agents of this client are shown at the start.
     fn context_files(&self) -> Vec<String> {
         match self.client {
+            Client::ClaudeCode => claude_code::context_files(self),
+            Client::Codex => codex::context_files(self),
             Client::Gemini => gemini::context_files(self),
             _ => vec![AGENTS_FILE.to_owned()],
         }

@@ -73,12 +73,15 @@ pub fn in_a_sentence(who: &str) -> String {
 /// The longest session that rows show whole, in bytes: any harness with a UUID fits.
 const SHOWN_MAX: usize = 80;
 
-/// A session as rows show it: a UUID is shortened to its first 8 characters, a long label is clipped.
+/// A session as rows show it: a UUID is shortened to its first 8 characters, a long label is clipped. One of version 7
+/// begins with a time, and those of one minute have the first 8 in common: of it the first 13 are shown.
 pub fn short(session_ref: &str) -> String {
     match session_ref.split_once(':') {
-        Some((harness, id)) if id.len() == 36 && uuid::Uuid::parse_str(id).is_ok() => {
-            format!("{harness}:{}", &id[..8])
-        }
+        Some((harness, id)) if id.len() == 36 => match uuid::Uuid::parse_str(id).map(|id| id.get_version_num()) {
+            Ok(7) => format!("{harness}:{}", &id[..13]),
+            Ok(_) => format!("{harness}:{}", &id[..8]),
+            Err(_) => clipped(session_ref),
+        },
         _ => clipped(session_ref),
     }
 }

@@ -323,6 +323,6 @@ fn a_pending_handoff_is_listed_with_its_age_and_who_went_on() {
     assert_eq!(list["tasks"][0].get("continued_by"), None);
     house.session("tomas", CODEX).update(&task, 2, json!({"summary": "went on"}));
     let row = client.ok("task_list", json!({"pending_handoff": true}))["tasks"][0].clone();
-    assert_eq!((&row["handoff"], &row["continued_by"]), (&json!("pending"), &json!("codex:01a2f6de")));
+    assert_eq!((&row["handoff"], &row["continued_by"]), (&json!("pending"), &json!("codex:01a2f6de-5c1b")));
     assert_eq!(titles_of(&client.ok("task_list", json!({"pending_handoff": false}))), ["Plain"]);
 }

@@ -301,7 +301,7 @@ fn a_project_at_a_glance_shows_what_goes_on_and_what_waits() {
         (
             "in_progress",
             json!([{
-                "id": short(&working), "v": 2, "title": "Working", "summary": "created", "owner": "codex:01a2f6de", "age": "14h",
+                "id": short(&working), "v": 2, "title": "Working", "summary": "created", "owner": "codex:01a2f6de-5c1b", "age": "14h",
             }]),
         ),
         (

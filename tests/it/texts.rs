@@ -265,3 +265,11 @@ const PUNCTUATION: [&str; 34] = [
     "!", "\"", "#", "$", "%", "&", "'", "(", ")", "*", "+", ",", "-", ".", "/", ":", ";", "<", "=", ">", "?", "@", "[",
     "\\", "]", "^", "_", "`", "{", "|", "}", "~", "…", " ",
 ];
+
+#[test]
+fn sessions_that_began_in_one_minute_are_told_apart_in_rows() {
+    use heyaira::domain::session::short;
+    let (one, other) = ("codex:01a22a6d-c7e1-7ad3-b845-066eee8fc639", "codex:01a22a6d-f08b-7062-9a11-3d5b0c2e7f44");
+    assert_eq!((short(one), short(other)), ("codex:01a22a6d-c7e1".to_owned(), "codex:01a22a6d-f08b".to_owned()));
+    assert_eq!(short("claude-code:0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31"), "claude-code:0d6a41c8");
+}

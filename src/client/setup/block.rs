@@ -39,17 +39,41 @@ pub fn inner(text: &str) -> Option<&str> {
     text[start..end].strip_prefix(BEGIN)?.strip_suffix(END)
 }
 
-/// Where the block is, from its first mark to the end of its last.
+/// Where the block is, from its first mark to the end of its last. A mark is a line of its own, and not within code: what a
+/// person writes about the marks is no block.
 fn span(text: &str) -> Result<Option<(usize, usize)>, Problem> {
-    let (begins, ends) = (text.matches(BEGIN).count(), text.matches(END).count());
-    match (text.find(BEGIN), text.find(END)) {
-        (None, None) => Ok(None),
-        (Some(start), Some(end)) if start < end && begins == 1 && ends == 1 => Ok(Some((start, end + END.len()))),
+    let (mut begins, mut ends, mut fence, mut offset) = (Vec::new(), Vec::new(), None, 0);
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end();
+        match fence {
+            None if bare == BEGIN => begins.push(offset),
+            None if bare == END => ends.push(offset),
+            None => fence = fence_of(bare),
+            Some((letter, length)) => {
+                let closes = |(other, longer): (char, usize)| other == letter && longer >= length;
+                if fence_of(bare).is_some_and(closes) && bare.trim_matches([' ', letter]).is_empty() {
+                    fence = None;
+                }
+            }
+        }
+        offset += line.len();
+    }
+    match (begins.as_slice(), ends.as_slice()) {
+        ([], []) => Ok(None),
+        ([start], [end]) if start < end => Ok(Some((*start, end + END.len()))),
         _ => Err(Problem::new(
             format!("has marks of a block of HeyAira that is not whole, or twice ({BEGIN}, {END})"),
             "Remove the marks and what stands between them.",
         )),
     }
+}
+
+/// The letter and length of the fence of code that a line is.
+fn fence_of(line: &str) -> Option<(char, usize)> {
+    let line = line.trim_start();
+    let letter = line.chars().next().filter(|letter| "`~".contains(*letter))?;
+    let length = line.chars().take_while(|other| *other == letter).count();
+    (length >= 3).then_some((letter, length))
 }
 
 fn line_end(text: &str) -> &'static str {

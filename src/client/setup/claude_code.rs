@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::client::setup::{Change, Request};
+use crate::client::setup::{AGENTS_FILE, Change, Request};
 
 /// When it calls us.
 pub const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"];
@@ -17,4 +17,15 @@ pub fn changes(request: &Request<'_>) -> Vec<Change> {
     // The three tools of a resume say themselves that they are always to be shown.
     changes.push(request.json(servers, "mcpServers", request.server.typed_entry("stdio")));
     changes
+}
+
+/// AGENTS.md, and its own document where the repository has one that does not take AGENTS.md in: then it reads that alone.
+pub fn context_files(request: &Request<'_>) -> Vec<String> {
+    let own = ["CLAUDE.md", "CLAUDE.local.md"];
+    let texts = own.map(|name| (request.read)(&request.root().join(name)));
+    let takes_in = texts.iter().flatten().any(|text| text.contains(&format!("@{AGENTS_FILE}")));
+    let mut files = vec![AGENTS_FILE.to_owned()];
+    let found = own.into_iter().zip(&texts).find(|(_, text)| text.is_some());
+    files.extend(found.filter(|_| !takes_in).map(|(name, _)| name.to_owned()));
+    files
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::client::setup::edit::Edit;
-use crate::client::setup::{Change, Part, Request, server};
+use crate::client::setup::{AGENTS_FILE, Change, Part, Request, server};
 
 /// When it calls us, once the person has trusted the hooks.
 pub const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"];
@@ -25,4 +25,11 @@ pub fn changes(request: &Request<'_>) -> Vec<Change> {
     changes.push(request.hooks(hooks, &EVENTS, &[("timeout", json!(3))]));
     changes.push(request.change(Part::Server, config, Edit::Toml { at, entry }));
     changes
+}
+
+/// AGENTS.md, and what goes before it where the repository has one: then it reads that alone.
+pub fn context_files(request: &Request<'_>) -> Vec<String> {
+    const OVERRIDE: &str = "AGENTS.override.md";
+    let is_there = (request.read)(&request.root().join(OVERRIDE)).is_some();
+    std::iter::once(AGENTS_FILE).chain(is_there.then_some(OVERRIDE)).map(str::to_owned).collect()
 }

@@ -35,6 +35,9 @@ pub fn put(text: &str, list: &str, name: &str, entry: &Value, force: bool) -> Re
         rest = without(text, list, name)
             .ok_or_else(|| by_hand(format!("has {list}.{name} in a form that cannot be edited safely"), &snippet))?;
     }
+    if holds_other(&wanted) {
+        return Err(by_hand(format!("has in {list}.{name} what cannot be written as it is"), &snippet));
+    }
     let mut after = before;
     if !after[list].is_object() {
         after[list] = json!({});
@@ -155,18 +158,31 @@ fn value(text: &str) -> Option<Value> {
     }
 }
 
+/// What a text for something that JSON has not begins with: no text of YAML does.
+const OTHER: char = '\0';
+
+/// True where a value holds something that JSON has not, and that could not be written as it was.
+fn holds_other(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.starts_with(OTHER),
+        Value::Array(values) => values.iter().any(holds_other),
+        Value::Object(members) => members.iter().any(|(name, value)| name.starts_with(OTHER) || holds_other(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// A node as JSON; what JSON has not is compared by what it is printed as.
 fn plain(node: &Yaml<'_>) -> Value {
     if node.is_null() {
         return Value::Null;
     }
     if let Some(members) = node.as_mapping() {
-        let name = |key: &Yaml<'_>| key.as_str().map_or_else(|| format!("{key:?}"), str::to_owned);
+        let name = |key: &Yaml<'_>| key.as_str().map_or_else(|| format!("{OTHER}{key:?}"), str::to_owned);
         return Value::Object(members.iter().map(|(key, value)| (name(key), plain(value))).collect());
     }
     if let Some(values) = node.as_sequence() {
         return values.iter().map(plain).collect();
     }
     let scalar = node.as_bool().map(Value::from).or_else(|| node.as_integer().map(Value::from));
-    scalar.or_else(|| node.as_str().map(Value::from)).unwrap_or_else(|| Value::from(format!("{node:?}")))
+    scalar.or_else(|| node.as_str().map(Value::from)).unwrap_or_else(|| Value::from(format!("{OTHER}{node:?}")))
 }

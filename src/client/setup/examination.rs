@@ -77,15 +77,26 @@ fn our_command(edit: &Edit, text: &str) -> Vec<String> {
     ours.iter().flat_map(|entry| command_of(entry)).map(str::to_owned).collect()
 }
 
-/// Where a client says that our plugin is installed in it, and the command that takes it out.
-pub fn plugin(client: Client, places: &Places) -> Option<(PathBuf, String)> {
+/// Our plugin, as a client says that it is installed in it.
+#[derive(Clone, Debug)]
+pub struct Plugin {
+    /// Where the client says so.
+    pub path: PathBuf,
+    /// Its version, where that stands there too.
+    pub version: Option<String>,
+    /// The command that takes it out.
+    pub removal: String,
+}
+
+/// Our plugin in a client, if it is installed there.
+pub fn plugin(client: Client, places: &Places) -> Option<Plugin> {
     let (path, way): (PathBuf, &[&str]) = match client {
         Client::ClaudeCode => (places.claude.join("plugins").join("installed_plugins.json"), &["plugins"]),
         Client::Copilot => (places.copilot.join("settings.json"), &["enabledPlugins"]),
         Client::Codex => (places.codex.join("config.toml"), &["plugins"]),
         Client::Gemini => {
             let folder = places.gemini.join("extensions").join("heyaira");
-            return folder.is_dir().then(|| (folder, "gemini extensions uninstall heyaira".to_owned()));
+            return folder.is_dir().then(|| extension(folder));
         }
         _ => return None,
     };
@@ -95,11 +106,24 @@ pub fn plugin(client: Client, places: &Places) -> Option<(PathBuf, String)> {
         Client::Codex => edit_toml::entry(&text, &way)?,
         _ => edit_json::lookup(&edit_json::value(&text)?, &way)?.clone(),
     };
-    let installed = |(name, value): (&String, &Value)| name.starts_with("heyaira@") && *value != Value::Bool(false);
-    let name = list.as_object()?.iter().find(|one| installed(*one))?.0.clone();
+    let is_off = |value: &Value| *value == false || value["enabled"] == false;
+    let installed = |(name, value): (&String, &Value)| name.starts_with("heyaira@") && !is_off(value);
+    let (name, told) = list.as_object()?.iter().find(|one| installed(*one))?;
     let program = client.program().unwrap_or_default();
     let verb = if client == Client::Codex { "remove" } else { "uninstall" };
-    Some((path, format!("{program} plugin {verb} {name}")))
+    let version = told[0]["version"].as_str().map(str::to_owned);
+    Some(Plugin { path, version, removal: format!("{program} plugin {verb} {name}") })
+}
+
+/// An extension of Gemini CLI; one that is linked stands elsewhere.
+fn extension(folder: PathBuf) -> Plugin {
+    let read = |path: PathBuf| edit_json::value(&fs::read_to_string(path).ok()?);
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let source = read(folder.join(".gemini-extension-install.json")).and_then(|told| text(&told["source"]));
+    let places = [Some(folder.clone()), source.map(PathBuf::from)];
+    let told = places.into_iter().flatten().find_map(|place| read(place.join("gemini-extension.json")));
+    let version = told.and_then(|told| text(&told["version"]));
+    Plugin { path: folder, version, removal: "gemini extensions uninstall heyaira".to_owned() }
 }
 
 /// How many of our hooks in that file Codex has not been told to trust. It keeps a hash for each handler by its place.

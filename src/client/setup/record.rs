@@ -88,6 +88,24 @@ impl Record {
         self.files.iter_mut().find(|kept| kept.target == target)
     }
 
+    /// The repositories in which a client uses what was set up in the person's own files: of their own they have the
+    /// block and the profile alone.
+    pub fn sharing(&self, client: &str) -> Vec<PathBuf> {
+        let of_client = |kept: &Kept| -> Vec<PathBuf> {
+            let users = kept.users.iter().filter(|user| user.client == client);
+            users.filter_map(|user| user.repository.clone()).collect()
+        };
+        let is_document = |edit: &Edit| matches!(edit, Edit::Block { .. } | Edit::Whole { replaces: true, .. });
+        let (documents, others): (Vec<&Kept>, Vec<&Kept>) =
+            self.files.iter().partition(|kept| kept.edits.iter().all(is_document));
+        let own: Vec<PathBuf> = others.into_iter().flat_map(of_client).collect();
+        let mut found: Vec<PathBuf> = documents.into_iter().flat_map(of_client).collect();
+        found.retain(|root| !own.contains(root) && root.is_dir());
+        found.sort();
+        found.dedup();
+        found
+    }
+
     /// Where the copy of what was there before is, for people.
     pub fn copy(&self, kept: &Kept) -> Option<PathBuf> {
         kept.before.as_ref().map(|name| self.folder.join(name))

@@ -2,6 +2,7 @@
 //! write anything before everything that hinders was looked for.
 
 pub mod connection;
+pub mod steps;
 pub mod told;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::client::Client;
+use crate::client::setup::examination::plugin;
 use crate::client::setup::execution::{carry_out, prepare, prepare_undo, undo};
 use crate::client::setup::place::{Places, Platform};
 use crate::client::setup::record::{Record, User};
@@ -48,8 +50,8 @@ pub fn command() -> Command {
                 .help("Leave parts out, with commas between them"),
         )
         .arg(flag("dry-run", "Show what would be changed, and write nothing"))
-        .arg(flag("undo", "Put back what was there before the set-up, here and in your own files").conflicts_with_all(["force", "without", "remote"]))
-        .arg(flag("force", "Replace what is there under the same names and is not of a set-up"))
+        .arg(flag("undo", "Put back what was there before the set-up, here and, where no other repository uses them, in your own files").conflicts_with_all(["force", "without", "remote"]))
+        .arg(flag("force", "Replace what is there under the same names and is not of a set-up; set up beside the plugin"))
         .args(remote_flags())
 }
 
@@ -121,6 +123,7 @@ impl Asked {
 
 fn set_up(session: &Session, asked: &Asked, matches: &ArgMatches) -> Result<ExitCode> {
     let places = places()?;
+    check_no_plugin(asked, &places)?;
     let connection = Connection::find(session, asked, &places, matches)?;
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let request = Request {
@@ -136,31 +139,52 @@ fn set_up(session: &Session, asked: &Asked, matches: &ArgMatches) -> Result<Exit
     if asked.dry_run {
         let record = Record::read(&record_folder()?)?;
         let ready = prepare(&changes, &record, asked.force)?;
-        return told::set_up(session, asked, &connection, &ready, &record);
+        return told::set_up(session, asked, &places, &connection, &ready, &record);
     }
     let mut record = Record::hold(&record_folder()?)?;
     let ready = prepare(&changes, &record, asked.force)?;
     carry_out(&ready, &mut record, &mut |_, _| Ok(()))?;
-    told::set_up(session, asked, &connection, &ready, &record)
+    told::set_up(session, asked, &places, &connection, &ready, &record)
+}
+
+/// Refuses beside the plugin, which would say and do everything a second time.
+fn check_no_plugin(asked: &Asked, places: &Places) -> Result<()> {
+    let Some(plugin) = plugin(asked.client, places).filter(|_| !asked.force) else { return Ok(()) };
+    let message = format!(
+        "HeyAira is installed in {} as a plugin ({}): with a set-up beside it each event would run twice",
+        asked.client.title(),
+        plugin.path.display()
+    );
+    let next = format!(
+        "Keep the plugin (heyaira profile NAME --write in the repository is all that it needs), or take it out with \
+         {}, or set up beside it with --force. Nothing was written.",
+        plugin.removal
+    );
+    Err(Refusal::not_allowed(message, next))
 }
 
 fn take_back(session: &Session, asked: &Asked) -> Result<ExitCode> {
     let root = connection::repository_root(session, &places()?.home);
     let root = root.map(|root| std::fs::canonicalize(&root).unwrap_or(root));
-    let is_undone = |user: &User| {
-        let here = match (&user.repository, asked.scope) {
-            (None, scope) => scope != Some(Scope::Project),
-            (Some(repository), _) => Some(repository) == root.as_ref(),
-        };
-        here && user.client == asked.client.name()
-    };
     let folder = record_folder()?;
     let mut record = if asked.dry_run { Record::read(&folder)? } else { Record::hold(&folder)? };
+    let mut sharing = record.sharing(asked.client.name());
+    sharing.retain(|repository| Some(repository) != root.as_ref());
+    // Taken away by whoever says so, not from under another repository.
+    let of_person = match asked.scope {
+        None => sharing.is_empty(),
+        Some(scope) => scope == Scope::User,
+    };
+    let is_undone = |user: &User| {
+        let here = user.repository.as_ref().map_or(of_person, |repository| Some(repository) == root.as_ref());
+        here && user.client == asked.client.name()
+    };
     let plan = prepare_undo(&record, &is_undone)?;
     if !asked.dry_run {
         undo(&plan, &mut record, &is_undone, &mut |_, _| Ok(()))?;
     }
-    told::undone(session, asked, &plan, &record)
+    let kept_for = if asked.scope.is_none() { sharing } else { Vec::new() };
+    told::undone(session, asked, &plan, &record, &kept_for)
 }
 
 /// The folders of the person who runs this.

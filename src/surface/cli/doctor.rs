@@ -13,7 +13,7 @@ use crate::error::{Code, Refusal, Result};
 use crate::operation::Service;
 use crate::store::backend::{Finding, Health, work};
 use crate::store::project;
-use crate::surface::cli::{Session, answer, wait};
+use crate::surface::cli::{Session, answer, connect, wait};
 
 /// `heyaira doctor`: each check with ok, warning or failed, and what to do.
 pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
@@ -23,8 +23,13 @@ pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
     let mut exit = 0;
     match session.config.open(false) {
         Err(refusal) => {
-            exit = refusal.code.exit();
-            findings.push(Finding::failed("database", refusal.of_owner().to_string()));
+            if let Some(address) = clients::elsewhere(&clients).filter(|_| has_no_database(session)) {
+                findings.push(Finding::ok("database", format!("none here; the clients use the server at {address}")));
+                findings.extend(unpinned(session));
+            } else {
+                exit = refusal.code.exit();
+                findings.push(Finding::failed("database", refusal.of_owner().to_string()));
+            }
         }
         Ok(service) => {
             findings.push(Finding::ok("database", session.config.database.to_string()));
@@ -41,10 +46,16 @@ pub fn doctor(session: &Session, _matches: &ArgMatches) -> Result<ExitCode> {
         answer::print(&json!({"healthy": exit == 0, "checks": rows, "clients": clients}), true)?;
     } else {
         let lines = findings.iter().map(|one| format!("{:8} {}: {}\n", word(one.state), one.check, one.told));
-        let lines = lines.chain(clients::not_installed(&clients));
+        let lines = lines.chain(clients::bystanders(&clients));
         answer::write(&crate::domain::text::visible(&lines.collect::<String>()))?;
     }
     Ok(ExitCode::from(exit))
+}
+
+/// True if nobody has named a database, and there is none.
+fn has_no_database(session: &Session) -> bool {
+    let database = &session.config.database;
+    database.file().is_some_and(|file| !file.exists()) && connect::named_file(database).is_none()
 }
 
 fn word(state: Health) -> &'static str {
@@ -98,8 +109,22 @@ fn milliseconds(took: Duration) -> String {
     format!("{:.1} ms", took.as_secs_f64() * 1_000.0)
 }
 
+/// That calls from here are for no project, told once for all clients.
+fn unpinned(session: &Session) -> Option<Finding> {
+    let refusal = session.config.pinned().err()?;
+    if refusal.code != Code::NoProject {
+        return Some(Finding::warning("project", refusal.of_owner().to_string()));
+    }
+    let told = "no_project: no heyaira.toml is found from here upwards. In the repository: heyaira setup CLIENT --project \
+                NAME. For one command: --project NAME.";
+    Some(Finding::warning("project", told.to_owned()))
+}
+
 /// The project that calls from here are for.
 fn pinned(session: &Session, service: &Service) -> Result<Finding> {
+    if let Some(finding) = unpinned(session) {
+        return Ok(finding);
+    }
     let entry = crate::operations::named("server_identity")
         .ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
     Ok(match session.ask_of(service, entry, json!({})) {

@@ -78,7 +78,7 @@ fn a_set_up_is_asked_whether_it_serves_and_told_what_is_missing() {
     fs::remove_file(desk.home().join("repo/heyaira.toml")).expect("removed");
     let codex = desk.client("codex");
     assert!(codex["problems"].to_string().contains("skills of another version: heyaira setup codex"), "{codex}");
-    assert!(codex["problems"].to_string().contains("no_project"), "{codex}");
+    assert!(codex["remarks"].to_string().contains("serves no project from here"), "{codex}");
 }
 
 #[test]
@@ -108,4 +108,104 @@ fn what_a_repository_names_is_not_run() {
     assert_eq!(desk.run(&["setup", "claude-code", "--project", "ledger", "--scope", "project"]).code, 0);
     let claude = desk.client("claude-code");
     assert_eq!((&claude["set_up"], &claude["serves"]), (&Value::Bool(true), &Value::Null), "{claude}");
+}
+
+#[test]
+fn a_folder_that_gemini_does_not_trust_is_told() {
+    let desk = Desk::new();
+    desk.program(
+        "gemini",
+        "case \"$1\" in --version) echo 0.61.0;; *) echo '○ heyaira: heyaira mcp (stdio) - Disabled' >&2;; esac",
+    );
+    assert_eq!(desk.run(&["setup", "gemini", "--project", "ledger"]).code, 0);
+    let problems = || desk.client("gemini")["problems"].to_string();
+    let untrusted = "this folder is not trusted in Gemini CLI";
+    assert!(problems().contains(untrusted), "{}", problems());
+    let trust = |word: &str, folder: &str| {
+        let rules = serde_json::json!({desk.home().join(folder).display().to_string(): word}).to_string();
+        fs::write(desk.home().join(".gemini/trustedFolders.json"), rules).expect("rules");
+    };
+    trust("DO_NOT_TRUST", "repo");
+    assert!(problems().contains(untrusted), "{}", problems());
+    for (word, folder) in [("TRUST_FOLDER", "repo"), ("TRUST_FOLDER", ""), ("TRUST_PARENT", "other")] {
+        trust(word, folder);
+        assert!(!problems().contains(untrusted), "{word} {folder}: {}", problems());
+        assert!(problems().contains("it says disabled: gemini mcp list"), "{}", problems());
+    }
+    desk.program("gemini", "echo '✓ heyaira: heyaira mcp (stdio) - Connected' >&2");
+    let gemini = desk.client("gemini");
+    assert_eq!((&gemini["client_says"], gemini["problems"].to_string()), (&"connected".into(), "[]".to_owned()));
+}
+
+#[test]
+fn what_is_not_run_is_asked_for_its_trust_in_its_files() {
+    for (client, folder, file) in [
+        ("codex", ".codex", "config.toml"),
+        ("copilot", ".copilot", "config.json"),
+        ("gemini", ".gemini", "trustedFolders.json"),
+    ] {
+        let desk = Desk::new();
+        let done = desk.run(&["setup", client, "--project", "ledger", "--scope", "project"]);
+        assert_eq!(done.code, 0, "{done:?}");
+        let start = format!("start {client} here");
+        assert!(done.out.contains(&start), "{done:?}");
+        assert!(desk.client(client)["problems"].to_string().contains("is not trusted in"), "{client}");
+        let repository = desk.home().join("repo").display().to_string();
+        let text = match client {
+            "codex" => format!("[projects.\"{repository}\"]\ntrust_level = \"trusted\"\n"),
+            "copilot" => serde_json::json!({"trustedFolders": [repository]}).to_string(),
+            _ => serde_json::json!({repository: "TRUST_FOLDER"}).to_string(),
+        };
+        fs::create_dir_all(desk.home().join(folder)).expect("a folder");
+        fs::write(desk.home().join(folder).join(file), text).expect("trusted");
+        assert!(!desk.client(client)["problems"].to_string().contains("is not trusted in"), "{client}");
+        let again = desk.run(&["setup", client, "--project", "ledger", "--scope", "project"]);
+        assert!(!again.out.contains(&start), "{again:?}");
+    }
+}
+
+#[test]
+fn a_plugin_alone_is_told_with_its_version_and_whether_it_connects() {
+    let desk = Desk::new();
+    assert_eq!(desk.run(&["profile", "ledger", "--write"]).code, 0);
+    desk.program(
+        "claude",
+        "case \"$*\" in --version) echo '2.1.332 (Claude Code)';; 'mcp list') echo 'plugin:heyaira:heyaira: heyaira mcp - ✔ Connected';; esac",
+    );
+    let plugins = desk.home().join(".claude/plugins/installed_plugins.json");
+    fs::create_dir_all(plugins.parent().expect("a folder")).expect("a folder");
+    fs::write(&plugins, "{\"plugins\": {\"heyaira@heyaira\": [{\"version\": \"0.1.0\"}]}}").expect("a file");
+    let extension = desk.home().join(".gemini/extensions/heyaira");
+    fs::create_dir_all(&extension).expect("a folder");
+    fs::write(extension.join("gemini-extension.json"), "{\"name\": \"heyaira\", \"version\": \"0.2.0\"}")
+        .expect("a file");
+    let told = desk.run(&["doctor"]).out;
+    let line =
+        |title: &str| told.lines().find(|line| line.contains(title)).unwrap_or_else(|| panic!("{title}: {told}"));
+    let claude = line("Claude Code: ");
+    assert!(claude.starts_with("ok") && claude.contains("plugin heyaira 0.1.0"), "{told}");
+    assert!(claude.ends_with("serves project ledger; connected"), "{told}");
+    let gemini = line("Gemini CLI: ");
+    assert!(gemini.contains("plugin heyaira 0.2.0") && gemini.contains("serves project ledger"), "{told}");
+}
+
+#[test]
+fn each_thing_is_told_once() {
+    let desk = Desk::new();
+    for name in ["codex", "opencode"] {
+        desk.program(name, "echo 1.0.0");
+    }
+    assert_eq!(desk.run(&["setup", "claude-code", "--project", "ledger"]).code, 0);
+    assert_eq!(desk.run(&["setup", "copilot"]).code, 0);
+    assert_eq!(desk.run(&["setup", "cursor"]).code, 0);
+    fs::remove_file(desk.home().join("repo/heyaira.toml")).expect("removed");
+    let told = desk.run(&["doctor"]).out;
+    assert_eq!(told.matches("no_project").count(), 1, "{told}");
+    assert!(told.contains("heyaira setup CLIENT --project NAME"), "{told}");
+    let idle =
+        "ok       clients: installed and not set up: Codex (heyaira setup codex), OpenCode (heyaira setup opencode)\n";
+    assert!(told.contains(idle), "{told}");
+    assert_eq!(told.matches("OpenCode").count(), 1, "{told}");
+    let cursor = told.lines().find(|line| line.contains("Cursor: ")).expect("a line");
+    assert!(!cursor.contains("PATH"), "{told}");
 }

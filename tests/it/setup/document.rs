@@ -45,13 +45,20 @@ The home is `~`, the repository `.`; names are those of Linux. `CLAUDE_CONFIG_DI
 ";
 
 const TAIL: &str = "
-Gemini CLI reads the document that its setting `context.fileName` names; `GEMINI.md` stands for that. Claude Desktop, Cursor,
+Gemini CLI reads the document that its setting `context.fileName` names; `GEMINI.md` stands for that. Where a repository has
+a `CLAUDE.md` (or `CLAUDE.local.md`) without `@AGENTS.md`, Claude Code reads that alone, and Codex an `AGENTS.override.md`:
+then the block is put there as well. Claude Desktop, Cursor,
 VS Code, Zed and Goose are written from their documentation; they were not tested with the programs themselves. Their entries
-name the project (`--project`), as it is not known in which folder they start a server.
+name the project (`--project`), as it is not known in which folder they start a server, and in your own files the whole path of
+`heyaira`, as an app does not have your shell's `PATH`.
 
-Codex skips hooks until you trust them (`/hooks`), and asks whether it may read a repository's `.codex` at all. Claude Code asks
-before it starts a server of a repository. Gemini CLI asks before each call of a tool, unless you set `\"trust\": true` in the
-entry; that is not done for you.
+Some of it is yours to say, and is not done for you; the set-up ends with what is still to be said. Gemini CLI starts nothing in
+a folder that you do not trust; Codex and Copilot CLI read files of a repository only where you trust it. Codex skips hooks until
+you trust them. Claude Code asks before it starts a server of a repository. Claude Code and Gemini CLI ask before they call a
+tool, unless `permissions.allow` holds `mcp__heyaira`, or the entry `\"trust\": true`.
+
+Where the plugin (or the extension) of HeyAira is installed in a client, it is not set up as well without `--force`: each event
+would run twice.
 
 ## What is kept
 
@@ -60,7 +67,8 @@ entry; that is not done for you.
 - What was there before is copied into the folder `setup` of HeyAira's state folder (`~/.local/state/heyaira`, or
   `HEYAIRA_STATE`), readable by you alone. `--undo` puts these bytes back, and removes what was not there, with folders that
   were made for it. Where somebody changed a file since, only what is ours is taken out, and that is said.
-- Skills, block and profile belong to every client that was set up here; they go with the last one.
+- Skills, block and profile belong to every client that was set up here; they go with the last one. Your own files stay while
+  another repository that was set up uses them; `--undo --scope user` takes them back all the same.
 - A file that is broken, read-only, not UTF-8, or has an entry `heyaira` that does not start `heyaira mcp`, is refused before
   anything is written; `--force` replaces such an entry.
 - Interrupted at any point, every file is whole; the same command goes on, and `--undo` takes back what there is.
@@ -68,11 +76,11 @@ entry; that is not done for you.
 
 ## Looking
 
-`heyaira doctor` tells of each client its version, the command of its entry, whether that serves a project from here, what the
-client itself says of it (Claude Code, Gemini CLI and OpenCode connect to say it), parts that are older than the program, hooks
-that Codex was not told to trust, and a plugin beside a set-up, which would say everything twice. What a repository names is
-not run. Every question ends after 10 seconds. Clients are asked by running them, and some of them write files of their own
-then.
+`heyaira doctor` tells of each client its version, the command of its entry or the plugin, whether that serves a project from
+here, what the client itself says of it (Claude Code, Gemini CLI and OpenCode connect to say it), parts that are older than the
+program, a folder or hooks that the client was not told to trust, a token that is not there, and a plugin beside a set-up. What
+a repository names is not run. Where all clients use a server elsewhere, no database is missed here. Every question ends after
+10 seconds. Clients are asked by running them, and some of them write files of their own then.
 ";
 
 fn paths(client: Client, scope: Scope, platform: Platform, part: Part) -> String {

@@ -46,6 +46,23 @@ impl Away {
         command.args(words).args(["--remote", &url]).output().expect("the program runs").into()
     }
 
+    /// Runs without naming the server.
+    fn bare(&self, words: &[&str], variables: &[(&str, &str)]) -> Answer {
+        let mut command = std::process::Command::new(HEYAIRA);
+        command.env_clear().current_dir(self.repository()).env("HOME", self.folder.path());
+        command.envs(variables.iter().copied()).args(words).output().expect("the program runs").into()
+    }
+
+    /// The token in a file for its owner alone.
+    #[cfg(unix)]
+    fn token_file(&self) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        let file = self.folder.path().join("token");
+        fs::write(&file, &self.token).expect("a token file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a mode");
+        file.display().to_string()
+    }
+
     /// Every text below the home.
     fn texts(&self) -> Vec<(PathBuf, String)> {
         let mut folders = vec![self.folder.path().to_owned()];
@@ -95,14 +112,10 @@ fn the_server_is_asked_first_and_its_token_is_written_nowhere() {
 #[cfg(unix)]
 #[test]
 fn a_token_file_is_named_in_the_persons_own_files_alone() {
-    use std::os::unix::fs::PermissionsExt;
     let away = Away::new();
     let profile = away.folder.path().join("team.toml");
     away.hand_over(&profile);
-    let file = away.folder.path().join("token");
-    fs::write(&file, &away.token).expect("a token file");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a mode");
-    let (profile, file) = (profile.display().to_string(), file.display().to_string());
+    let (profile, file) = (profile.display().to_string(), away.token_file());
     let flags = ["--profile", &profile, "--token-file", &file, "--json"];
     let done = away.run(&[&["setup", "opencode"][..], &flags].concat(), None);
     assert_eq!(done.code, 0, "{done:?}");
@@ -126,4 +139,51 @@ fn a_profile_of_another_server_is_refused() {
     let body: Value = refused.json();
     assert_eq!(body["error"]["code"], "identity_mismatch", "{body}");
     assert!(!away.folder.path().join(".codex").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn clients_of_a_server_elsewhere_need_no_database_here() {
+    let away = Away::new();
+    away.hand_over(&away.repository().join("heyaira.toml"));
+    let nothing = away.bare(&["doctor"], &[]);
+    assert_eq!(nothing.code, 7, "{nothing:?}");
+    let file = away.token_file();
+    assert_eq!(away.run(&["setup", "opencode", "--token-file", &file], None).code, 0);
+    let told = away.bare(&["doctor"], &[]);
+    assert_eq!(told.code, 0, "{told:?}");
+    let address = format!("http://{}", away.served.address);
+    let line = format!("ok       database: none here; the clients use the server at {address}");
+    assert!(told.out.contains(&line) && told.out.contains("serves project ledger"), "{told:?}");
+    // What mends a set-up leads to the same server.
+    fs::write(away.folder.path().join(".agents/skills/take-over-session/SKILL.md"), "older").expect("changed");
+    let told = away.bare(&["doctor"], &[]);
+    let mend = format!("heyaira setup opencode --remote {address} --token-file {file}");
+    assert!(told.out.contains(&mend), "{told:?}");
+    // A database that somebody names is one that is wanted, and so is one for a client that uses none elsewhere.
+    let named = away.bare(&["doctor"], &[("HEYAIRA_DATABASE", "/nowhere/heyaira.db")]);
+    assert_eq!(named.code, 7, "{named:?}");
+    let local = r#"{"mcpServers": {"heyaira": {"command": "heyaira", "args": ["mcp", "--project", "ledger"]}}}"#;
+    fs::create_dir_all(away.repository().join(".cursor")).expect("a folder");
+    fs::write(away.repository().join(".cursor/mcp.json"), local).expect("an entry");
+    assert_eq!(away.bare(&["doctor"], &[]).code, 7);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_token_that_is_not_there_is_told_and_so_is_the_file_that_is_not_named() {
+    let away = Away::new();
+    away.hand_over(&away.repository().join("heyaira.toml"));
+    let file = away.token_file();
+    let done = away.run(&["setup", "cursor", "--token-file", &file], None);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.out.contains(&format!("The token file {file} was not written")), "{done:?}");
+    assert!(done.out.contains("heyaira setup cursor --scope user"), "{done:?}");
+    let cursor = |variables: &[(&str, &str)]| {
+        let told = away.bare(&["doctor", "--json"], variables).json();
+        let clients = told["clients"].as_array().expect("clients");
+        clients.iter().find(|one| one["client"] == "cursor").expect("the client")["problems"].to_string()
+    };
+    assert!(cursor(&[]).contains("HEYAIRA_TOKEN is not in this environment"), "{}", cursor(&[]));
+    assert_eq!(cursor(&[("HEYAIRA_TOKEN", &away.token)]), "[]");
 }

@@ -34,6 +34,8 @@ pub struct Connection {
     pub server: Server,
     /// The repository, where the command runs in one.
     pub repository: Option<Repository>,
+    /// What agents are told of the project, once it is there.
+    pub block: Option<String>,
     /// What people must know or do besides.
     pub notes: Vec<String>,
 }
@@ -57,6 +59,7 @@ impl Connection {
         };
         let mut notes = Vec::new();
         let server = server(session, asked, &found, root.is_some(), &mut notes);
+        let block = found.profile.as_ref().map(block);
         let repository = root.map(|root| repository(session, root, &found)).transpose()?;
         if found.profile.is_none() {
             notes.push(format!("{PROFILE_FILE} and the block in AGENTS.md come with the project, once it is made."));
@@ -66,7 +69,7 @@ impl Connection {
                 "No repository here: {PROFILE_FILE} and AGENTS.md were not written. Run it again in your repository."
             ));
         }
-        Ok(Self { project: found.project, made: found.made, server, repository, notes })
+        Ok(Self { project: found.project, made: found.made, server, repository, block, notes })
     }
 }
 
@@ -191,8 +194,9 @@ fn server(session: &Session, asked: &Asked, found: &Found, in_repository: bool, 
         }
         match &remote.token_file {
             Some(file) if !of_project => arguments.extend(["--token-file".to_owned(), file.display().to_string()]),
-            _ => {
+            unwritten => {
                 variables.push("HEYAIRA_TOKEN".to_owned());
+                notes.extend(unwritten.as_deref().map(|file| not_named(file, asked.client)));
                 notes.push(
                     "The token comes from HEYAIRA_TOKEN in the environment that the client is started with.".to_owned(),
                 );
@@ -216,7 +220,31 @@ fn server(session: &Session, asked: &Asked, found: &Found, in_repository: bool, 
     if !(looks_for_profile(asked.client) && in_repository) {
         arguments.extend(["--project".to_owned(), found.project.clone()]);
     }
-    Server { program: program(of_project, notes), arguments, variables, hook_arguments }
+    let program = if !of_project && asked.client.is_app() { place() } else { program(of_project, notes) };
+    Server { program, arguments, variables, hook_arguments }
+}
+
+/// Why a file of the token does not stand in files of the project.
+fn not_named(file: &Path, client: Client) -> String {
+    format!(
+        "The token file {} was not written: files of the project name no place of your machine. To have it in your own \
+         settings: heyaira setup {} --scope user, with the same flags.",
+        file.display(),
+        client.name()
+    )
+}
+
+/// Where this program is: its place on the path, which stays as it is renewed, else the file that runs.
+fn place() -> String {
+    let here = std::env::current_exe().ok();
+    let found = on_path(NAME).filter(|found| is_same(found, here.as_deref()));
+    let place = found.and_then(|found| std::path::absolute(found).ok()).or(here);
+    place.map_or_else(|| NAME.to_owned(), |path| path.display().to_string())
+}
+
+fn is_same(found: &Path, here: Option<&Path>) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    real(found).is_some_and(|found| here.and_then(real) == Some(found))
 }
 
 /// True for the clients that were seen to start their servers in the folder in which they work.
@@ -228,9 +256,7 @@ fn looks_for_profile(client: Client) -> bool {
 /// names a place of this machine.
 fn program(of_project: bool, notes: &mut Vec<String>) -> String {
     let here = std::env::current_exe().ok();
-    let found = on_path(NAME);
-    let real = |path: &PathBuf| std::fs::canonicalize(path).ok();
-    if found.is_some() && found.as_ref().and_then(real) == here.as_ref().and_then(real) {
+    if on_path(NAME).is_some_and(|found| is_same(&found, here.as_deref())) {
         return NAME.to_owned();
     }
     if of_project {

@@ -2,29 +2,33 @@
 //! keep in these files.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::setup::Scope;
 use crate::client::setup::execution::{Ready, Undoing};
+use crate::client::setup::place::Places;
 use crate::client::setup::record::Record;
-use crate::client::setup::{Part, Scope};
 use crate::domain::text::visible;
 use crate::error::Result;
-use crate::surface::cli::clients::Asked;
 use crate::surface::cli::clients::connection::Connection;
+use crate::surface::cli::clients::{Asked, steps};
 use crate::surface::cli::{Session, answer};
 
 /// Tells what was set up, or would be.
 pub fn set_up(
     session: &Session,
     asked: &Asked,
+    places: &Places,
     connection: &Connection,
     ready: &[Ready],
     record: &Record,
 ) -> Result<ExitCode> {
-    let notes: Vec<String> = connection.notes.iter().cloned().chain(next_steps(asked, ready)).collect();
+    let is_new = !connection.made.is_empty() || ready.iter().any(Ready::changes);
+    let steps = steps::next(asked, places, connection, ready, is_new);
+    let notes: Vec<String> = connection.notes.iter().cloned().chain(steps).collect();
     if session.json {
         let files: Vec<Value> = ready.iter().map(|one| file_told(asked, one, record)).collect();
         let told = json!({
@@ -38,12 +42,13 @@ pub fn set_up(
         });
         return answer::print(&told, true);
     }
-    let verb = if asked.dry_run { "would be set up" } else { "is set up" };
+    let verb = if asked.dry_run && is_new { "would be set up" } else { "is set up" };
     let mut text = format!(
-        "{} {verb} for project {} ({}).\n",
+        "{} {verb} for project {} ({}).{}\n",
         asked.client.title(),
         connection.project,
-        scope_word(asked.scope())
+        scope_word(asked.scope()),
+        if is_new { "" } else { " Nothing to change." }
     );
     for made in &connection.made {
         let _ = writeln!(text, "  {:11} {made}", if asked.dry_run { "would make" } else { "made" });
@@ -95,36 +100,24 @@ fn file_told(asked: &Asked, one: &Ready, record: &Record) -> Value {
     told
 }
 
-/// What the person has to do, as far as it differs from client to client.
-fn next_steps(asked: &Asked, ready: &[Ready]) -> Vec<String> {
-    let has_hooks = ready.iter().any(|one| one.parts.contains(&Part::Hooks));
-    let of_project = asked.scope() == Scope::Project;
-    let mut steps: Vec<String> = match asked.client {
-        Client::ClaudeCode if of_project => {
-            vec!["Claude Code asks each person once whether this repository's server may be started.".to_owned()]
-        }
-        Client::Codex if has_hooks => vec![
-            "Codex skips hooks until you trust them: start codex, enter /hooks, and trust those of heyaira.".to_owned(),
-        ],
-        Client::Gemini => vec![
-            "Gemini CLI asks before it calls a tool of heyaira. To be asked no more, set \"trust\": true in its entry."
-                .to_owned(),
-        ],
-        Client::ClaudeDesktop | Client::Cursor | Client::VsCode | Client::Zed | Client::Goose => vec![format!(
-            "Written from the documentation of {0}; it was not tested with {0} itself.",
-            asked.client.title()
-        )],
-        _ => Vec::new(),
-    };
-    steps.push(format!("Sessions of {} that run already do not see it: start a new one.", asked.client.title()));
-    steps
-}
-
-/// Tells what was taken back, or would be.
-pub fn undone(session: &Session, asked: &Asked, plan: &[(Ready, Undoing)], record: &Record) -> Result<ExitCode> {
+/// Tells what was taken back, or would be; `kept_for` are the repositories for which the person's own files stay.
+pub fn undone(
+    session: &Session,
+    asked: &Asked,
+    plan: &[(Ready, Undoing)],
+    record: &Record,
+    kept_for: &[PathBuf],
+) -> Result<ExitCode> {
+    let notes = undone_notes(asked, record, kept_for);
     if session.json {
         let files: Vec<Value> = plan.iter().map(|(one, undoing)| undoing_told(asked, one, undoing)).collect();
-        let told = json!({"client": asked.client.name(), "undo": true, "dry_run": asked.dry_run, "files": files});
+        let told = json!({
+            "client": asked.client.name(),
+            "undo": true,
+            "dry_run": asked.dry_run,
+            "files": files,
+            "notes": notes,
+        });
         return answer::print(&told, true);
     }
     let title = asked.client.title();
@@ -139,21 +132,31 @@ pub fn undone(session: &Session, asked: &Asked, plan: &[(Ready, Undoing)], recor
     if asked.dry_run {
         text.extend(plan.iter().map(|(one, _)| one.difference()));
     }
-    let elsewhere = record.files.iter().flat_map(|kept| &kept.users).filter(|user| user.client == asked.client.name());
-    let mut roots: Vec<String> =
-        elsewhere.filter_map(|user| user.repository.as_ref()).map(|root| root.display().to_string()).collect();
-    roots.sort();
-    roots.dedup();
-    if !asked.dry_run && !roots.is_empty() {
-        let _ = writeln!(
-            text,
-            "- Also set up in {}: run heyaira setup {} --undo there.",
-            roots.join(", "),
-            asked.client.name()
-        );
+    for note in notes {
+        let _ = writeln!(text, "- {note}");
     }
     answer::write(&visible(&text))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What stays, and what takes it away.
+fn undone_notes(asked: &Asked, record: &Record, kept_for: &[PathBuf]) -> Vec<String> {
+    let name = asked.client.name();
+    let listed = |roots: &[PathBuf]| roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
+    let users = || record.files.iter().flat_map(|kept| &kept.users).filter(|user| user.client == name);
+    if !kept_for.is_empty() && users().any(|user| user.repository.is_none()) {
+        return vec![format!(
+            "What is in your own files stays, as it is used in {}: heyaira setup {name} --undo --scope user takes it back.",
+            listed(kept_for)
+        )];
+    }
+    let mut roots: Vec<PathBuf> = users().filter_map(|user| user.repository.clone()).collect();
+    roots.sort();
+    roots.dedup();
+    if asked.dry_run || roots.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("Also set up in {}: run heyaira setup {name} --undo there.", listed(&roots))]
 }
 
 fn undoing_words(one: &Ready, undoing: &Undoing) -> String {

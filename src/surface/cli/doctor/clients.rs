@@ -1,20 +1,25 @@
 //! How each client stands: installed, set up, current, connecting, and the command that mends it. Must never print what
 //! a client's files hold but the command of our own entry.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::client::setup::examination::{Found, Standing, examine as examine_files, plugin, untrusted_hooks};
+use crate::client::setup::consent::trusts;
+use crate::client::setup::examination::{Found, Plugin, Standing, examine as examine_files, plugin, untrusted_hooks};
 use crate::client::setup::place::Places;
-use crate::client::setup::server::Server;
+use crate::client::setup::server::{Server, shell_word};
 use crate::client::setup::{Part, Repository, Request, Scope, plan};
 use crate::domain::text::quoted;
 use crate::store::backend::{Finding, Health};
 use crate::surface::cli::clients::connection::{on_path, repository_root};
-use crate::surface::cli::doctor::running::{self, SILENT};
+use crate::surface::cli::doctor::running::{self, Question, SILENT};
 use crate::surface::cli::{Session, clients};
+
+/// The flag that is written with an address without encryption.
+const INSECURE: &str = "--insecure-http";
 
 /// How one client stands.
 pub struct Report {
@@ -24,6 +29,8 @@ pub struct Report {
     version: Option<String>,
     scope: Scope,
     parts: Vec<Found>,
+    /// Our plugin in it.
+    plugin: Option<Plugin>,
     /// What the command of the entry answered.
     answers: Option<Result<String, String>>,
     /// What the client itself says.
@@ -45,10 +52,25 @@ pub fn examine(session: &Session) -> Vec<Report> {
     })
 }
 
-/// One line for all that are not there.
-pub fn not_installed(reports: &[Report]) -> Option<String> {
-    let names: Vec<&str> = reports.iter().filter(|one| !one.is_there()).map(|one| one.client.title()).collect();
-    (!names.is_empty()).then(|| format!("{:8} clients: not installed and not set up: {}\n", "ok", names.join(", ")))
+/// A line for all that are there and not set up, and one for all that are not there.
+pub fn bystanders(reports: &[Report]) -> Vec<String> {
+    let line = |told: &str, names: Vec<String>| {
+        (!names.is_empty()).then(|| format!("{:8} clients: {told}: {}\n", "ok", names.join(", ")))
+    };
+    let idle = reports.iter().filter(|one| one.program.is_some() && !one.is_used());
+    let idle = idle.map(|one| format!("{} ({})", one.client.title(), one.mend())).collect();
+    let absent = reports.iter().filter(|one| one.program.is_none() && !one.is_used());
+    let absent = absent.map(|one| one.client.title().to_owned()).collect();
+    let lines = [line("installed and not set up", idle), line("not installed and not set up", absent)];
+    lines.into_iter().flatten().collect()
+}
+
+/// The addresses of the servers that all clients here use, if each that is set up uses one.
+pub fn elsewhere(reports: &[Report]) -> Option<String> {
+    let used = reports.iter().filter(|one| one.is_used());
+    let addresses: Option<BTreeSet<&str>> = used.map(|one| one.flag("--remote")).collect();
+    let addresses: Vec<&str> = addresses?.into_iter().collect();
+    (!addresses.is_empty()).then(|| addresses.join(", "))
 }
 
 impl Report {
@@ -69,33 +91,53 @@ impl Report {
             version,
             scope,
             parts,
+            plugin: plugin(client, places),
             answers: None,
             own_word: None,
             remarks: Vec::new(),
             problems: Vec::new(),
         };
         report.run(folder);
-        report.judge(places);
+        report.judge(session, places, root.as_deref().unwrap_or(folder));
         report
     }
 
     /// Asks the programs.
     fn run(&mut self, folder: &Path) {
-        let command = self.part(Part::Server).map(|entry| entry.command.clone()).unwrap_or_default();
+        let command = self.command();
         // What a repository names is not run before the person has let the client do so.
         if command.is_empty() || self.scope == Scope::Project {
             return;
         }
         self.answers = Some(running::handshake(self.client, &command, folder));
-        self.own_word = self.program.as_deref().and_then(|program| running::own_word(self.client, program, folder));
+        let program = self.program.as_deref();
+        self.own_word = program.and_then(|program| running::own_word(program, self.question()?, folder));
+    }
+
+    /// What the client starts: the command of its entry, or that of the plugin.
+    fn command(&self) -> Vec<String> {
+        let entry = self.part(Part::Server).filter(|entry| entry.standing > Standing::Absent);
+        match (entry, &self.plugin) {
+            (Some(entry), _) => entry.command.clone(),
+            (None, Some(_)) => ["heyaira", "mcp"].map(str::to_owned).to_vec(),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// What stands behind a flag of the entry's command.
+    fn flag(&self, name: &str) -> Option<&str> {
+        let words = &self.part(Part::Server)?.command;
+        let at = words.iter().position(|word| word == name)?;
+        words.get(at + 1).map(String::as_str)
     }
 
     fn part(&self, part: Part) -> Option<&Found> {
         self.parts.iter().find(|one| one.part == part)
     }
 
-    fn is_there(&self) -> bool {
-        self.program.is_some() || self.is_set_up()
+    /// True if it is set up, in whichever way.
+    fn is_used(&self) -> bool {
+        self.is_set_up() || self.plugin.is_some()
     }
 
     fn is_set_up(&self) -> bool {
@@ -104,24 +146,40 @@ impl Report {
 
     /// The command that sets it up anew.
     fn mend(&self) -> String {
-        let scope = if self.scope == Scope::Project { " --scope project" } else { "" };
-        format!("heyaira setup {}{scope}", self.client.name())
+        let mut words = vec!["heyaira".to_owned(), "setup".to_owned(), self.client.name().to_owned()];
+        if self.scope == Scope::Project {
+            words.extend(["--scope", "project"].map(str::to_owned));
+        }
+        for name in ["--remote", "--token-file"] {
+            words.extend(self.flag(name).into_iter().flat_map(|value| [name.to_owned(), shell_word(value)]));
+        }
+        let is_open = self.part(Part::Server).is_some_and(|entry| entry.command.iter().any(|word| word == INSECURE));
+        words.extend(is_open.then(|| INSECURE.to_owned()));
+        words.join(" ")
     }
 
-    fn judge(&mut self, places: &Places) {
-        let mut problems = Vec::new();
-        let plugin = plugin(self.client, places);
+    fn judge(&mut self, session: &Session, places: &Places, root: &Path) {
         let set_up = self.mend();
-        if !self.is_set_up() {
-            let as_plugin = plugin.map(|(path, _)| format!("set up as a plugin ({})", path.display()));
-            self.remarks.push(as_plugin.unwrap_or_else(|| format!("not set up: {set_up}")));
+        if !self.is_used() {
+            self.remarks.push(format!("not set up: {set_up}"));
             return;
         }
-        match self.part(Part::Server).map(|entry| (entry.command.is_empty(), entry.path.display().to_string())) {
-            Some((true, path)) => {
-                problems.push(format!("the entry in {path} does not start heyaira mcp: {set_up} --force"));
-            }
-            _ => problems.extend(self.unanswered()),
+        let unserved = self.unserved(session);
+        let untrusted = self.untrusted(places, root);
+        let of_client = if untrusted.is_some() { None } else { self.unconnected() };
+        self.problems.extend(untrusted.into_iter().chain(unserved).chain(of_client).chain(self.without_token()));
+        if self.is_set_up() {
+            let problems = self.outdated(places, &set_up);
+            self.problems.extend(problems);
+        }
+    }
+
+    /// What is wrong with the files of a set-up.
+    fn outdated(&mut self, places: &Places, set_up: &str) -> Vec<String> {
+        let mut problems = Vec::new();
+        let entry = self.part(Part::Server).filter(|entry| entry.command.is_empty());
+        if let Some(path) = entry.map(|entry| entry.path.display()) {
+            problems.push(format!("the entry in {path} does not start heyaira mcp: {set_up} --force"));
         }
         for part in [Part::Hooks, Part::Skills] {
             match self.part(part).map(|one| one.standing) {
@@ -137,43 +195,90 @@ impl Report {
                 "{untrusted} of its hooks are not trusted yet, so Codex skips them: start codex and enter /hooks"
             ));
         }
-        if let Some((path, command)) = plugin {
+        if let Some(plugin) = &self.plugin {
             let undo = format!("heyaira setup {} --undo", self.client.name());
-            problems.push(format!("set up twice, also as a plugin ({}): {command}, or {undo}", path.display()));
+            let path = plugin.path.display();
+            problems.push(format!("set up twice, also as a plugin ({path}): {}, or {undo}", plugin.removal));
         }
-        self.problems = problems;
+        problems
     }
 
-    fn unanswered(&self) -> Vec<String> {
-        let mut told = Vec::new();
-        if let Some(Err(reason)) = &self.answers {
-            let command = self.part(Part::Server).map(|entry| entry.command.join(" ")).unwrap_or_default();
-            told.push(format!("{command} does not serve a project here: {}", quoted(reason, 300)));
+    /// What the command of the entry or the plugin answers instead of a project. That there is none here is told once for
+    /// all clients, so it is a remark.
+    fn unserved(&mut self, session: &Session) -> Option<String> {
+        let Some(Err(reason)) = &self.answers else { return None };
+        if reason.starts_with("no_project") && self.flag("--project").is_none() && session.config.pinned().is_err() {
+            self.remarks.push("serves no project from here".to_owned());
+            return None;
         }
-        if let Some(word) = self.own_word.as_deref().filter(|word| !matches!(*word, "connected" | "unknown" | SILENT)) {
-            told.push(format!("it says {word}: {}", self.question()));
-        }
-        told
+        Some(format!("{} does not serve a project here: {}", self.command().join(" "), quoted(reason, 300)))
     }
 
-    /// How the client is asked by hand.
-    fn question(&self) -> String {
-        let words = if self.client == Client::ClaudeCode { "mcp get heyaira" } else { "mcp list" };
-        format!("{} {words}", self.client.program().unwrap_or_default())
+    /// What the client itself says, if it is not good.
+    fn unconnected(&self) -> Option<String> {
+        let word = self.own_word.as_deref().filter(|word| !matches!(*word, "connected" | "unknown" | SILENT))?;
+        Some(format!("it says {word}: {}", self.question_by_hand()?))
     }
 
-    /// The line for people; none for a client that is not there.
+    /// Where the client starts nothing, as the person has not told it to trust the folder.
+    fn untrusted(&self, places: &Places, root: &Path) -> Option<String> {
+        let concerned = self.client == Client::Gemini || self.scope == Scope::Project;
+        let is_trusted = || trusts(self.client, places, root, |name| std::env::var(name).ok());
+        if !concerned || self.own_word.as_deref() == Some("connected") || is_trusted() {
+            return None;
+        }
+        let (title, program) = (self.client.title(), self.client.program().unwrap_or_default());
+        Some(format!(
+            "this folder is not trusted in {title}, so it starts no server: start {program} here and trust it"
+        ))
+    }
+
+    /// Where the token is expected in an environment that is not this one. Asked of what is not run: else the server says so.
+    fn without_token(&self) -> Option<String> {
+        let remote = self.flag("--remote").filter(|_| self.answers.is_none() && self.flag("--token-file").is_none())?;
+        let is_set = std::env::var_os("HEYAIRA_TOKEN").is_some_and(|token| !token.is_empty());
+        (!is_set).then(|| {
+            format!(
+                "HEYAIRA_TOKEN is not in this environment: set it where {} is started, or have a file of it in your own \
+                 settings: heyaira setup {} --scope user --remote {} --token-file FILE",
+                self.client.title(),
+                self.client.name(),
+                shell_word(remote)
+            )
+        })
+    }
+
+    /// The words with which the client is asked, where it connects to answer, and what its line holds.
+    fn question(&self) -> Option<Question> {
+        Some(match self.client {
+            Client::ClaudeCode if self.is_set_up() => (&["mcp", "get", "heyaira"], "Status:"),
+            Client::ClaudeCode | Client::Gemini | Client::OpenCode => (&["mcp", "list"], "heyaira"),
+            _ => return None,
+        })
+    }
+
+    fn question_by_hand(&self) -> Option<String> {
+        let (words, _) = self.question()?;
+        Some(format!("{} {}", self.client.program()?, words.join(" ")))
+    }
+
+    /// The line for people; none for a client that is not set up.
     pub fn finding(&self) -> Option<Finding> {
-        if !self.is_there() {
+        if !self.is_used() {
             return None;
         }
         let version = match (&self.program, &self.version) {
-            (None, _) => "program not on the PATH".to_owned(),
-            (Some(_), None) => "installed, version unknown".to_owned(),
-            (Some(_), Some(version)) => version.clone(),
+            // Apps are on no path.
+            (None, _) => (!self.client.is_app()).then(|| "program not on the PATH".to_owned()),
+            (Some(_), None) => Some("installed, version unknown".to_owned()),
+            (Some(_), Some(version)) => Some(version.clone()),
         };
         let entry = self.part(Part::Server).filter(|entry| !entry.command.is_empty());
         let entry = entry.map(|entry| format!("{} ({})", entry.command.join(" "), entry.path.display()));
+        let plugin = self.plugin.as_ref().filter(|_| !self.is_set_up()).map(|plugin| {
+            let version = plugin.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+            format!("plugin heyaira{version} ({})", plugin.path.display())
+        });
         let answers = self
             .answers
             .as_ref()
@@ -181,10 +286,12 @@ impl Report {
             .map(|project| format!("serves project {project}"));
         let own_word = match self.own_word.as_deref() {
             Some("connected") => Some("connected".to_owned()),
-            Some(SILENT) => Some(format!("no answer within 10 seconds from {}", self.question())),
+            Some(SILENT) => {
+                self.question_by_hand().map(|question| format!("no answer within 10 seconds from {question}"))
+            }
             _ => None,
         };
-        let known = [Some(version), entry, answers, own_word].into_iter().flatten();
+        let known = [version, entry, plugin, answers, own_word].into_iter().flatten();
         let told = known.chain(self.remarks.iter().chain(&self.problems).cloned()).collect::<Vec<_>>().join("; ");
         let state = if self.problems.is_empty() { Health::Ok } else { Health::Warning };
         Some(Finding { check: self.client.title(), state, told })
@@ -210,6 +317,9 @@ impl Report {
             "version": self.version,
             "set_up": self.is_set_up(),
             "parts": Value::Object(parts.collect()),
+            "plugin": self.plugin.as_ref().map(|plugin| json!({
+                "file": plugin.path.display().to_string(), "version": plugin.version,
+            })),
             "serves": self.answers.as_ref().and_then(|answers| answers.as_ref().ok()),
             "client_says": self.own_word,
             "remarks": self.remarks,

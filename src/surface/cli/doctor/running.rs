@@ -57,17 +57,14 @@ pub fn version(program: &Path, folder: &Path) -> Option<String> {
 /// The word for a client that said nothing in time.
 pub const SILENT: &str = "nothing";
 
-/// What the client itself says of the server, where it connects to say it.
-pub fn own_word(client: Client, program: &Path, folder: &Path) -> Option<String> {
-    let wanted = if client == Client::ClaudeCode { "Status:" } else { "heyaira" };
+/// The words with which a client is asked for its servers, and what the line about ours holds.
+pub type Question = (&'static [&'static str], &'static str);
+
+/// What the client itself says of the server.
+pub fn own_word(program: &Path, (words, wanted): Question, folder: &Path) -> Option<String> {
     let line_of = |told: &str| {
         let plain = without_colours(told);
         plain.split_inclusive('\n').find(|line| line.contains(wanted) && line.ends_with('\n')).map(str::to_owned)
-    };
-    let words: &[&str] = match client {
-        Client::ClaudeCode => &["mcp", "get", "heyaira"],
-        Client::Gemini | Client::OpenCode => &["mcp", "list"],
-        _ => return None,
     };
     // One that does not end by itself has said enough with that line.
     let told = ask(program, words, folder, &|told| line_of(told).is_some());

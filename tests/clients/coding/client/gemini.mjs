@@ -21,8 +21,7 @@ export const gemini = {
     return {
       command: [...this.program(ground), '-p', prompt, '-o', 'json', '-y', '-m', 'gemini-3.8-flash'],
       input: '',
-      aim: { tokens: 4000, held: [] },
-  env: { ...this.env, GOOGLE_GEMINI_BASE_URL: address },
+      env: { ...this.env, GOOGLE_GEMINI_BASE_URL: address },
     };
   },
 
@@ -31,12 +30,13 @@ export const gemini = {
     ['extensions', 'link', path.join(folder, 'gemini'), '--consent'],
   ],
 
-  connected: { args: ['mcp', 'list'], says: /heyaira.*Connected/ },
+  connected: { args: ['mcp', 'list'], asks: true, says: /heyaira.*Connected/ },
 
   sessionOf: ({ stdout }) => stdout.match(/"session_id": ?"([^"]+)"/)?.[1],
 
   /** What a person has chosen before HeyAira comes. */
   prepare(ground) {
     writeJson(this.settings(ground), { security: { auth: { selectedType: 'gemini-api-key' } } });
+    writeJson(path.join(ground.home, '.gemini/trustedFolders.json'), { [ground.repository]: 'TRUST_FOLDER' });
   },
 };
