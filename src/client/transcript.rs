@@ -48,8 +48,13 @@ pub fn read(client: Client, path: &Path, part: Part) -> Result<Session> {
         Client::Copilot => copilot::read(path, part),
         _ => return Err(unreadable_client(client)),
     };
-    session.map_err(|error| unreadable(path, &error))
+    let mut session = session.map_err(|error| unreadable(path, &error))?;
+    session.id = session.id.filter(|id| id.len() <= LONGEST_ID);
+    Ok(session)
 }
+
+/// No client has ids of more bytes, and whatever is longer is none.
+const LONGEST_ID: usize = 200;
 
 fn unreadable_client(client: Client) -> Refusal {
     Refusal::new(

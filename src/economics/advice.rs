@@ -99,20 +99,28 @@ impl Case<'_> {
         if !self.is_large() {
             return None;
         }
-        let again = self.context();
-        let since = until.age_in_words(self.now);
-        let start = "Start fresh from the saved handoff";
-        Some(match self.outlook.next {
-            Some(Next { cold_usd, fresh_usd, .. }) => format!(
-                "{start}: the cache expired {since} ago, so the next request here sends {again} tokens again ({}), and a fresh \
-                 session starts at {}.",
-                usd(cold_usd),
-                usd(fresh_usd)
+        let next = self.outlook.next;
+        let again = next.map(|next| format!(" ({})", usd(next.cold_usd))).unwrap_or_default();
+        let expired = format!(
+            "cache expired {} ago, so the next request here sends {} tokens again{again}",
+            until.age_in_words(self.now),
+            self.context()
+        );
+        let fresh = next.map_or_else(
+            || format!("starts with about {} tokens", tokens(self.outlook.fresh_tokens)),
+            |next| format!("starts at {}", usd(next.fresh_usd)),
+        );
+        // A handoff that is written only now has to read the cold context first, so that it saves nothing on that request.
+        Some(match self.plan.has_handoff {
+            Some(true) => format!("Start fresh from the saved handoff: the {expired}, and a fresh session {fresh}."),
+            Some(false) => format!(
+                "No handoff of this session waits, and it is late for one: the {expired}, whether it goes on or writes a \
+                 handoff{}; staying is cheaper for the next request.",
+                self.cost_of_both()
             ),
             None => format!(
-                "{start}: the cache expired {since} ago, so the next request here sends {again} tokens again, and a fresh \
-                 session starts with about {}.",
-                tokens(self.outlook.fresh_tokens)
+                "Start fresh only if the task has a handoff: the {expired}, and a fresh session that starts from one {fresh}; \
+                 to write one from here makes that request first, so without one staying costs no more for the next request."
             ),
         })
     }
@@ -150,10 +158,11 @@ impl Case<'_> {
             "of the window"
         };
         Some(format!(
-            "Hand off instead of a compaction: the context has {} tokens of the {} {of}{}.",
+            "Hand off instead of a compaction: the context has {} tokens of the {} {of}{}{}.",
             tokens(used),
             tokens(full),
-            self.cost_of_both()
+            self.cost_of_both(),
+            self.if_dearer("it is worth it only for what a summary would lose")
         ))
     }
 
@@ -161,14 +170,17 @@ impl Case<'_> {
         let step = self.outlook.steps.first()?;
         let requests = step.requests_until.filter(|requests| *requests <= self.assumptions.step_near_requests)?;
         let is_worth = step.break_even_requests.is_some_and(|needed| needed <= count(self.outlook.expected_requests));
+        let dearer = match (step.input_factor, step.output_factor) {
+            (Some(input), Some(output)) => {
+                format!("input costs {} times as much and output {} times", factor(input), factor(output))
+            }
+            _ => "they cost more".to_owned(),
+        };
         is_worth.then(|| {
             format!(
-                "Hand off before a request sends more than {} tokens, in about {}: from there on input costs {} times as much \
-                 and output {} times{}.",
+                "Hand off before a request sends more than {} tokens, in about {}: from there on {dearer}{}.",
                 tokens(step.above_tokens),
                 counted(requests, "request"),
-                factor(step.input_factor),
-                factor(step.output_factor),
                 self.cost_of_both()
             )
         })
@@ -196,12 +208,28 @@ impl Case<'_> {
         let is_due = window.used_share >= 0.5 && self.outlook.context_tokens > self.outlook.fresh_tokens;
         (is_small && is_due).then(|| {
             format!(
-                "Hand off at the next good point: {} of {} tokens are used, more than half of a small window{}.",
+                "Hand off at the next good point: {} of {} tokens are used, more than half of a small window{}{}.",
                 self.context(),
                 tokens(window.tokens),
-                self.cost_of_both()
+                self.cost_of_both(),
+                self.if_dearer("it is worth it only so that no compaction comes in the middle of the work")
             )
         })
+    }
+
+    /// Says that staying is cheaper, where it is, and what a handoff may be worth that much for all the same.
+    fn if_dearer(&self, worth: &str) -> String {
+        let Some(next) = self.outlook.next else {
+            return String::new();
+        };
+        let when = match next.break_even_requests {
+            Some(needed) if needed <= count(self.outlook.expected_requests) => return String::new(),
+            Some(needed) => {
+                format!("they pay only after {}, and {}", counted(ceiling(needed), "more request"), self.expected())
+            }
+            None => "they never pay by these prices".to_owned(),
+        };
+        format!("; staying is cheaper, as {when}: {worth}")
     }
 
     fn cost_of_both(&self) -> String {
@@ -229,6 +257,12 @@ impl Case<'_> {
             );
         };
         let Some(needed) = next.break_even_requests else {
+            if self.outlook.context_tokens > self.outlook.fresh_tokens {
+                return format!(
+                    "Stay, it is cheaper: by these prices to read {context} tokens again costs no more than the {fresh} or so \
+                     that a fresh session starts with."
+                );
+            }
             return format!(
                 "Stay, it is cheaper: the context has {context} tokens, no more than the {fresh} or so that a fresh session \
                  starts with."

@@ -21,12 +21,16 @@ pub struct Cost {
     pub unknown_tokens: u64,
     /// The models whose price is unknown.
     pub unknown_models: Vec<String>,
+    /// True if some of it has a price, be it zero.
+    pub has_price: bool,
+    /// True if nothing was counted and lines that tell of requests could not be understood.
+    pub is_uncounted: bool,
 }
 
 impl Cost {
-    /// True if nothing of it has a price.
+    /// True if there is something to pay for and nothing of it has a price.
     pub fn is_unknown(&self) -> bool {
-        self.usd == 0.0 && !self.unknown_models.is_empty()
+        !self.has_price && (self.is_uncounted || !self.unknown_models.is_empty())
     }
 
     fn add(&mut self, prices: &Prices, model: &str, at: Timestamp, prompt_tokens: u64, usage: Usage) -> f64 {
@@ -42,6 +46,7 @@ impl Cost {
         };
         let usd = price.usd(usage);
         self.usd += usd;
+        self.has_price = true;
         usd
     }
 }
@@ -61,6 +66,8 @@ pub fn cost(session: &Session, prices: &Prices, now: Timestamp) -> Cost {
         for (model, usage) in &session.told_totals {
             cost.add(prices, model, now, 0, *usage);
         }
+        let is_misread = session.lines.broken > 0 || session.lines.unknown > 0;
+        cost.is_uncounted = is_misread && session.told_totals.is_empty();
     }
     cost
 }

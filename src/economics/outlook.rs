@@ -16,6 +16,8 @@ pub struct Plan {
     pub requests: Option<u64>,
     /// How long the session will pause now, in seconds.
     pub pause_seconds: Option<u64>,
+    /// Whether a handoff of this session waits to be taken over; absent where nobody looked.
+    pub has_handoff: Option<bool>,
 }
 
 /// Who says a figure.
@@ -77,9 +79,9 @@ pub struct Step {
     /// About how many requests until then, as this session grows; absent if it does not.
     pub requests_until: Option<u64>,
     /// How many times as much input costs from there on.
-    pub input_factor: f64,
-    /// How many times as much output costs from there on.
-    pub output_factor: f64,
+    pub input_factor: Option<f64>,
+    /// How many times as much output costs from there on; both are absent where it costs nothing before.
+    pub output_factor: Option<f64>,
     /// The break-even beyond it.
     pub break_even_requests: Option<f64>,
 }
@@ -110,6 +112,8 @@ pub struct Outlook {
     pub cache: Option<Cache>,
     /// The moment of the last request.
     pub last_at: Option<Timestamp>,
+    /// How far that lies ahead of the clock, in seconds, where one of the two must be wrong.
+    pub ahead_seconds: Option<u64>,
     /// How many requests the conversation made.
     pub requests: u64,
     /// How many requests are expected.
@@ -180,10 +184,11 @@ impl Outlook {
         Self {
             model: model.map(str::to_owned),
             context_tokens,
-            window: window(session, known, context_tokens),
+            window: window(session, model.and_then(|name| prices.window_tokens(name)), context_tokens),
             compacted_at_tokens: compacted_at(session),
             cache: last.and_then(|request| cache(request, known, now)),
             last_at: last.and_then(|request| request.ended),
+            ahead_seconds: last.and_then(|request| ahead(request, now)),
             requests,
             expected_requests: plan.requests.unwrap_or_else(|| since_compaction(session)),
             total: session.total(),
@@ -222,14 +227,27 @@ fn cache(request: &Request, model: Option<&Model>, now: Timestamp) -> Option<Cac
     let told = request.lifetime_seconds.map(|seconds| (seconds, Source::Transcript));
     let assumed = model.and_then(|model| model.cache_seconds).map(|seconds| (seconds, Source::Assumed));
     let (lifetime_seconds, source) = told.or(assumed)?;
-    let warm_until =
-        request.ended.map(|ended| Timestamp(ended.0.saturating_add(i64::from(lifetime_seconds) * 1_000_000)));
-    Some(Cache { lifetime_seconds, source, warm_until, is_warm: warm_until.map(|until| now <= until) })
+    let lifetime = i64::from(lifetime_seconds) * SECOND;
+    let until = request.ended.map(|ended| Timestamp(ended.0.saturating_add(lifetime)));
+    // Beyond the years that can be written there is no moment.
+    let warm_until = until.filter(|until| jiff::Timestamp::from_microsecond(until.0).is_ok());
+    let is_warm = warm_until.filter(|_| ahead(request, now).is_none()).map(|until| now <= until);
+    Some(Cache { lifetime_seconds, source, warm_until, is_warm })
 }
 
-fn window(session: &Session, model: Option<&Model>, context_tokens: u64) -> Option<Window> {
+const SECOND: i64 = 1_000_000;
+/// Clocks of two machines may differ by as much without either being wrong.
+const TOLERANCE: i64 = 60 * SECOND;
+
+/// How many seconds a request lies ahead of the clock, if that cannot be.
+fn ahead(request: &Request, now: Timestamp) -> Option<u64> {
+    let ahead = request.ended?.0.saturating_sub(now.0);
+    if ahead > TOLERANCE { u64::try_from(ahead / SECOND).ok() } else { None }
+}
+
+fn window(session: &Session, assumed: Option<u64>, context_tokens: u64) -> Option<Window> {
     let told = session.window_tokens.map(|tokens| (tokens, Source::Transcript));
-    let assumed = model.and_then(|model| model.window_tokens).map(|tokens| (tokens, Source::Assumed));
+    let assumed = assumed.map(|tokens| (tokens, Source::Assumed));
     let (tokens, source) = told.or(assumed).filter(|(tokens, _)| *tokens > 0)?;
     Some(Window { tokens, source, used_share: count(context_tokens) / count(tokens) })
 }
@@ -263,10 +281,16 @@ fn steps(situation: Situation, typical: Typical) -> Vec<Step> {
                 above_tokens: price.above_tokens,
                 tokens_until,
                 requests_until: (typical.growth_tokens > 0).then(|| tokens_until.div_ceil(typical.growth_tokens)),
-                input_factor: price.input / present.input,
-                output_factor: price.output / present.output,
+                input_factor: factor(price.input, present.input),
+                output_factor: factor(price.output, present.output),
                 break_even_requests: situation.with_context(price.above_tokens.saturating_add(1)).break_even_requests(),
             }
         })
         .collect()
+}
+
+/// How many times as much one price is as another; nothing is so many times as much as what costs nothing.
+fn factor(price: f64, present: f64) -> Option<f64> {
+    let factor = if price.total_cmp(&present).is_eq() { 1.0 } else { price / present };
+    factor.is_finite().then_some(factor)
 }

@@ -128,6 +128,24 @@ impl Assumptions {
     pub fn fresh_tokens(&self) -> u64 {
         self.fresh_system_tokens.saturating_add(self.fresh_task_tokens).saturating_add(self.fresh_files_tokens)
     }
+
+    /// What would make advice contradict its own figures.
+    fn problems(&self) -> Vec<String> {
+        let rules = [
+            ("pause_fresh_starts", "zero or more", self.pause_fresh_starts, self.pause_fresh_starts >= 0.0),
+            ("break_even_guess_factor", "1 or more", self.break_even_guess_factor, self.break_even_guess_factor >= 1.0),
+            ("compaction_near_share", SHARE, self.compaction_near_share, is_share(self.compaction_near_share)),
+            ("compaction_again_share", SHARE, self.compaction_again_share, is_share(self.compaction_again_share)),
+        ];
+        let wrong = rules.into_iter().filter(|(_, _, value, fits)| !(value.is_finite() && *fits));
+        wrong.map(|(name, must, value, _)| format!("{name} is {must}, and no {value}")).collect()
+    }
+}
+
+const SHARE: &str = "more than 0 and at most 1";
+
+fn is_share(value: f64) -> bool {
+    value > 0.0 && value <= 1.0
 }
 
 /// The built-in table as it stands in its file.
@@ -165,13 +183,14 @@ impl Prices {
             let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             wrong(name, &format!("line {line}: {}", error.message()))
         })?;
-        let problems: Vec<String> = own.models.iter().flat_map(Model::problems).collect();
+        self.assumptions.laid_over(own.assumptions);
+        let mut problems = self.assumptions.problems();
+        problems.extend(own.models.iter().flat_map(Model::problems));
         if !problems.is_empty() {
             return Err(wrong(name, &problems.join("; ")));
         }
         self.has_own = true;
         self.own_as_of = own.as_of;
-        self.assumptions.laid_over(own.assumptions);
         self.models.splice(0..0, own.models);
         Ok(self)
     }
@@ -179,9 +198,19 @@ impl Prices {
     /// The model of that name. A date or a mark of the window at the end of a name is no other model:
     /// `claude-opus-5-5-20261101` and `claude-opus-5-5[1m]` are `claude-opus-5-5`.
     pub fn model(&self, name: &str) -> Option<&Model> {
-        let named = |name: &str| self.models.iter().find(|model| model.names.iter().any(|known| known == name));
-        let marked = name.strip_suffix("[1m]").unwrap_or(name);
-        named(name).or_else(|| named(marked)).or_else(|| named(undated(marked)?))
+        let unmarked = name.strip_suffix(MARK).unwrap_or(name);
+        self.named(name).or_else(|| self.named(unmarked)).or_else(|| self.named(undated(unmarked)?))
+    }
+
+    fn named(&self, name: &str) -> Option<&Model> {
+        self.models.iter().find(|model| model.names.iter().any(|known| known == name))
+    }
+
+    /// The window of the model of that name: a mark of it at the end says more than the table has of the model without.
+    pub fn window_tokens(&self, name: &str) -> Option<u64> {
+        let exact = self.named(name).and_then(|model| model.window_tokens);
+        let marked = || name.ends_with(MARK).then_some(MARKED_TOKENS);
+        exact.or_else(marked).or_else(|| self.model(name)?.window_tokens)
     }
 
     /// The price of a request: of a model, at a moment, that sends so many tokens.
@@ -189,6 +218,10 @@ impl Prices {
         self.model(model)?.price(at, prompt_tokens)
     }
 }
+
+/// What a client puts behind the name of a model whose longer window it uses, and that window.
+const MARK: &str = "[1m]";
+const MARKED_TOKENS: u64 = 1_000_000;
 
 /// A name without the eight digits of a date at its end.
 fn undated(name: &str) -> Option<&str> {
@@ -228,9 +261,9 @@ impl Model {
         if self.prices.is_empty() {
             problems.push(format!("model {name} has no price"));
         }
-        let is_money = |value: f64| value.is_finite() && value >= 0.0;
+        let is_money = |value: f64| (0.0..=MOST_USD).contains(&value);
         if !self.prices.iter().all(|price| price.values().into_iter().all(is_money)) {
-            problems.push(format!("model {name}: a price is zero or more US dollars"));
+            problems.push(format!("model {name}: a price is zero or more US dollars, and at most a million"));
         }
         problems
     }
@@ -243,6 +276,8 @@ pub fn count(tokens: u64) -> f64 {
 }
 
 const MILLION: f64 = 1_000_000.0;
+/// A higher price is a slip of the pen, and no sum of such prices can be relied on.
+const MOST_USD: f64 = MILLION;
 
 impl Price {
     fn is_of(&self, at: Timestamp) -> bool {

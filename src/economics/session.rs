@@ -135,9 +135,14 @@ pub struct Session {
     pub lines: Lines,
 }
 
+/// No model has a name of more characters, and whatever has is not kept.
+const LONGEST_NAME: usize = 200;
+const LONGER_NAME: &str = "(a name of more than 200 characters)";
+
 impl Session {
     /// The position of a model, which is added if it is new.
     pub fn model(&mut self, name: &str) -> u32 {
+        let name = if name.chars().nth(LONGEST_NAME).is_some() { LONGER_NAME } else { name };
         let known = self.models.iter().position(|known| known == name);
         let position = known.unwrap_or_else(|| {
             self.models.push(name.to_owned());

@@ -139,6 +139,13 @@ struct CompactMetadata {
 }
 
 impl Counts {
+    /// True if none of the counts is there, which is not the same as counts of zero.
+    fn is_empty(&self) -> bool {
+        let counts =
+            [self.input_tokens, self.output_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
+        counts.iter().all(Option::is_none)
+    }
+
     fn usage(&self) -> Usage {
         let written = self.cache_creation_input_tokens.unwrap_or(0);
         let long = self.cache_creation.as_ref().and_then(|written| written.ephemeral_1h_input_tokens).unwrap_or(0);
@@ -186,6 +193,9 @@ impl Reader {
         };
         if model == NO_MODEL {
             return Told::Nothing;
+        }
+        if tokens.is_empty() {
+            return Told::Unknown;
         }
         let usage = tokens.usage();
         let lifetime = lifetime(line.prompt_cache_requested.as_deref(), usage);

@@ -59,7 +59,8 @@ pub fn folder(path: &Path) -> Option<PathBuf> {
 
 /// Reads a session.
 pub fn read(path: &Path, part: Part) -> io::Result<Session> {
-    let mut reader = Reader::default();
+    let is_end = matches!(part, Part::Tail { bytes } if path.metadata()?.len() > bytes);
+    let mut reader = Reader { is_end, ..Reader::default() };
     let (lines, is_part) = lines::read(path, part, &mut reader)?;
     let id = reader.session.id.or_else(|| id_of(path));
     Ok(Session { client: Client::Codex.name(), id, lines, is_part, ..reader.session })
@@ -71,6 +72,8 @@ struct Reader {
     model: Option<String>,
     /// The counters as they were last told.
     counters: Option<Counters>,
+    /// True if the transcript is not read from its start.
+    is_end: bool,
 }
 
 #[derive(Deserialize)]
@@ -217,6 +220,11 @@ impl Reader {
     fn counted(&mut self, timestamp: Option<&str>, total: Option<Counters>, last: Option<Counters>) -> Told {
         if total.is_some() && total == self.counters {
             return Told::Again;
+        }
+        if self.is_end && self.counters.is_none() && last.is_none() {
+            // What the session counted before the part that is read is no request of that part.
+            self.counters = total;
+            return Told::Nothing;
         }
         let added = total.map(|total| self.counters.map_or(total, |counters| total.since(counters)));
         self.counters = total.or(self.counters);

@@ -106,7 +106,7 @@ fn economics(session: &cli::Session, matches: &ArgMatches) -> Result<ExitCode> {
     let environment = environment(session.config.folder.clone());
     let prices = prices(text("prices").map(Path::new))?;
     let pause = matches.get_one::<u64>("pause").map(|minutes| minutes.saturating_mul(60));
-    let plan = Plan { requests: matches.get_one("requests").copied(), pause_seconds: pause };
+    let plan = Plan { requests: matches.get_one("requests").copied(), pause_seconds: pause, has_handoff: None };
     if matches.get_flag("all") {
         return of_folder(session, client, &environment, &prices);
     }
@@ -141,7 +141,7 @@ impl View {
         let (session, outlook) = self.read()?;
         let report = report::of(&self.found, &session, &outlook, &self.prices);
         Ok(if self.json {
-            format!("{report}\n")
+            report::json_text(&report)
         } else {
             visible(&report::text(&self.found, &session, &outlook, &self.prices))
         })
@@ -184,7 +184,8 @@ fn of_folder(
     let folder = environment.folder.to_string_lossy();
     let answer = json!({"folder": folder, "sessions": rows, "unreadable": unreadable});
     if session.json {
-        return answer::print(&answer, true);
+        answer::write(&report::json_text(&answer))?;
+        return Ok(ExitCode::SUCCESS);
     }
     answer::write(&visible(&report::table(&answer)))?;
     Ok(ExitCode::SUCCESS)

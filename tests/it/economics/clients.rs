@@ -83,6 +83,26 @@ fn the_end_of_a_codex_transcript_knows_only_what_was_added_there() {
 }
 
 #[test]
+fn the_first_counter_in_the_end_of_a_codex_transcript_is_no_request() {
+    let count = |input: u64| {
+        let total = json!({"input_tokens": input, "cached_input_tokens": 0, "output_tokens": 0});
+        let payload = json!({"type": "token_count", "info": {"total_token_usage": total}});
+        format!("{}\n", json!({"timestamp": "2026-11-30T08:00:00Z", "type": "event_msg", "payload": payload}))
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rollout.jsonl");
+    let lines = [count(9_000_000), count(10_000_000), count(10_021_000)];
+    std::fs::write(&path, lines.concat()).expect("a file");
+    // So many bytes that the first line is cut.
+    let bytes = u64::try_from(lines[1].len() + lines[2].len() + 5).expect("few");
+    let end = read(Client::Codex, &path, Part::Tail { bytes }).expect("the end");
+    let each: Vec<Usage> = end.requests.iter().map(|request| request.usage).collect();
+    assert_eq!(each, [usage(21_000, 0, 0, 0)]);
+    let all = read(Client::Codex, &path, Part::Tail { bytes: 1 << 20 }).expect("all");
+    assert_eq!(all.requests.len(), 3, "from its start the first total is the first request");
+}
+
+#[test]
 fn a_message_of_gemini_counts_as_it_was_last_told() {
     let session = session(Client::Gemini, GEMINI);
     let each: Vec<Usage> = session.requests.iter().map(|request| request.usage).collect();

@@ -77,6 +77,20 @@ fn a_table_that_cannot_be_used_says_which_file_and_where() {
     assert!(wrong(&price("")).contains("no price"));
     let dated = "{ until = \"soon\", input = 1.0, output = 1.0, cache_read = 1.0, cache_write = 1.0 }";
     assert!(wrong(&price(dated)).contains("2026-12-31"));
+    assert!(wrong(&whole("1e308")).contains("at most a million"));
+    for (name, value) in [
+        ("break_even_guess_factor", "-5.0"),
+        ("break_even_guess_factor", "0.5"),
+        ("break_even_guess_factor", "inf"),
+        ("pause_fresh_starts", "nan"),
+        ("pause_fresh_starts", "-1.0"),
+        ("compaction_near_share", "-1.0"),
+        ("compaction_near_share", "0.0"),
+        ("compaction_again_share", "1.5"),
+    ] {
+        let told = wrong(&format!("[assumptions]\n{name} = {value}"));
+        assert!(told.contains(name), "{told}");
+    }
     // All that is wrong is told at once.
     let both = wrong("[[model]]\nnames = []\nprice = []");
     assert!(both.contains("no name") && both.contains("no price"), "{both}");

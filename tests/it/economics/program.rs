@@ -287,3 +287,41 @@ fn watching_shows_each_change() {
     file.write_all(line("b", 5_000).as_bytes()).expect("a line");
     assert_eq!(context(), Some(5_010));
 }
+
+#[test]
+fn watching_outlives_a_transcript_that_is_away_for_a_moment() {
+    let home = Home::new();
+    let path = home.keep("one", &line("a", 1_000));
+    let mut command = home.command(&["--watch", "--json"]);
+    let mut running = Running(command.stdout(Stdio::piped()).spawn().expect("the program runs"));
+    let mut lines = BufReader::new(running.0.stdout.take().expect("a pipe")).lines();
+    let mut context = || {
+        let line = lines.next().expect("a line").expect("UTF-8");
+        serde_json::from_str::<Value>(&line).expect("JSON")["context_tokens"].as_u64()
+    };
+    assert_eq!(context(), Some(1_010));
+    std::fs::remove_file(&path).expect("it was there");
+    // Longer than the program's pace, so that it has looked while nothing is there: no event tells of that.
+    let until = std::time::Instant::now() + std::time::Duration::from_millis(1_200);
+    while std::time::Instant::now() < until {
+        assert!(running.0.try_wait().expect("a state").is_none(), "it ended");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    home.keep("one", &line("b", 5_000));
+    assert_eq!(context(), Some(5_010));
+}
+
+#[test]
+fn control_characters_steer_nothing() {
+    let home = Home::new();
+    let model = "claude\u{9b}31m\u{7f}";
+    let text = line("a", 1_000).replace("claude-opus-5-5", model);
+    let path = home.path().join("one\ntwo.jsonl");
+    std::fs::write(&path, text).expect("a transcript");
+    let named = path.to_str().expect("a path");
+    let told = home.ask(&["--client", "claude-code", "--session", named, "--json"]);
+    assert!(told.out.trim_end().chars().all(|one| !one.is_control()), "{told:?}");
+    assert_eq!(told.json()["model"], model, "the same once it is read");
+    let shown = home.ask(&["--client", "claude-code", "--session", named]);
+    assert!(shown.out.contains("one\\u{a}two.jsonl"), "{shown:?}");
+}

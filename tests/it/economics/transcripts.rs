@@ -173,3 +173,66 @@ fn a_file_that_is_not_there_is_refused() {
     let refusal = read(Client::Zed, Path::new("/nowhere/at.jsonl"), Part::All).expect_err("no tokens");
     assert!(refusal.next.contains("claude-code"), "{refusal}");
 }
+
+/// Writes lines into a file of a new folder.
+fn written(name: &str, lines: &[Value]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(name);
+    std::fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("a file");
+    (folder, path)
+}
+
+fn answer(id: &str, model: &str, usage: &Value) -> Value {
+    json!({
+        "type": "assistant", "sessionId": "s", "requestId": id, "timestamp": "2026-11-30T08:00:00Z",
+        "message": {"id": id, "model": model, "usage": usage},
+    })
+}
+
+#[test]
+fn what_a_subagents_file_repeats_of_the_conversation_stays_a_part_of_it() {
+    let usage = |output: u64| json!({"input_tokens": 1, "cache_read_input_tokens": 50_000, "output_tokens": output});
+    let lines = [answer("a", "claude-opus-5-5", &usage(5)), answer("b", "claude-opus-5-5", &usage(9))];
+    let (folder, path) = written("s.jsonl", &lines);
+    let beside = folder.path().join("s/subagents");
+    std::fs::create_dir_all(&beside).expect("a folder");
+    let forked = [answer("b", "claude-opus-5-5", &usage(9)), answer("c", "claude-opus-5-5", &usage(7))];
+    let text: String = forked.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(beside.join("agent-1.jsonl"), text).expect("a file");
+    let session = session(Client::ClaudeCode, &path);
+    assert_eq!(session.conversation().count(), 2);
+    assert_eq!(session.requests.len(), 3);
+    assert_eq!(session.context_tokens(), 50_010);
+}
+
+#[test]
+fn an_answer_without_counts_is_no_request() {
+    let whole = json!({"input_tokens": 1, "cache_read_input_tokens": 300_000, "output_tokens": 9});
+    let zeros = json!({"input_tokens": 0, "output_tokens": 0});
+    let model = "claude-opus-5-5";
+    let lines = [answer("a", model, &whole), answer("b", model, &json!({})), answer("c", model, &zeros)];
+    let (_folder, path) = written("s.jsonl", &lines);
+    let session = session(Client::ClaudeCode, &path);
+    assert_eq!((session.requests.len(), session.lines.unknown), (1, 1));
+    assert_eq!(session.context_tokens(), 300_010);
+}
+
+#[test]
+fn a_name_that_no_model_has_is_not_kept() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 9});
+    let lines = [answer("a", &"m".repeat(201), &usage), answer("b", &"n".repeat(200), &usage)];
+    let (_folder, path) = written("s.jsonl", &lines);
+    let session = session(Client::ClaudeCode, &path);
+    assert_eq!(session.models, ["(a name of more than 200 characters)".to_owned(), "n".repeat(200)]);
+}
+
+#[test]
+fn where_nothing_could_be_counted_the_cost_is_unknown() {
+    let lines = [answer("a", "claude-opus-5-5", &json!({"input_tokens": -1, "output_tokens": 9}))];
+    let (_folder, path) = written("s.jsonl", &lines);
+    let broken = session(Client::ClaudeCode, &path);
+    assert_eq!(broken.lines.broken, 1);
+    assert!(Outlook::of(&broken, &built_in(), at("2026-11-30T12:00:00Z")).cost.is_unknown());
+    let empty = Session::default();
+    assert!(!Outlook::of(&empty, &built_in(), at("2026-11-30T12:00:00Z")).cost.is_unknown(), "nothing costs nothing");
+}

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::client::transcript::{Found, How};
+use crate::domain::text::escaped;
 use crate::domain::time::Timestamp;
 use crate::economics::advice::{duration, tokens, usd};
 use crate::economics::misses::Miss;
@@ -20,6 +21,7 @@ pub fn of(found: &Found, session: &Session, outlook: &Outlook, prices: &Prices) 
     };
     let rest = json!({
         "found_by": found.how.as_str(),
+        "ahead_seconds": outlook.ahead_seconds,
         "requests_beside": beside(session),
         "expected_requests": outlook.expected_requests,
         "compacted_at_tokens": outlook.compacted_at_tokens,
@@ -95,6 +97,26 @@ pub fn row(found: &Found, session: &Session, outlook: &Outlook) -> Value {
     })
 }
 
+/// A line of JSON. The control characters that JSON would let stand as they are could steer a terminal.
+pub fn json_text(value: &Value) -> String {
+    let mut line = String::new();
+    for character in value.to_string().chars() {
+        // They can stand in strings alone, where an escape means the same.
+        if character.is_control() {
+            let _ = write!(line, "\\u{:04x}", u32::from(character));
+        } else {
+            line.push(character);
+        }
+    }
+    line.push('\n');
+    line
+}
+
+/// A text that cannot end its line.
+fn one_line(text: &str) -> String {
+    escaped(text, char::is_control)
+}
+
 /// A figure of money's arithmetic to a millionth: beyond that stands what binary fractions leave.
 fn to_millionth(figure: f64) -> f64 {
     (figure * 1e6).round() / 1e6
@@ -105,8 +127,8 @@ fn step(step: &Step) -> Value {
         "above_tokens": step.above_tokens,
         "tokens_until": step.tokens_until,
         "requests_until": step.requests_until,
-        "input_factor": to_millionth(step.input_factor),
-        "output_factor": to_millionth(step.output_factor),
+        "input_factor": step.input_factor.map(to_millionth),
+        "output_factor": step.output_factor.map(to_millionth),
         "break_even_requests": step.break_even_requests.map(to_millionth),
     })
 }
@@ -139,19 +161,25 @@ pub fn text(found: &Found, session: &Session, outlook: &Outlook, prices: &Prices
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "  {name:<14}{value}");
     };
-    line("transcript", found.path.display().to_string());
-    line("model", outlook.model.clone().unwrap_or_else(|| "not told".to_owned()));
+    line("transcript", one_line(&found.path.to_string_lossy()));
+    line("model", outlook.model.as_deref().map_or_else(|| "not told".to_owned(), one_line));
     line("context", context(outlook));
     line("cache", cache(outlook));
+    if let Some(ahead) = outlook.ahead_seconds {
+        line("clock", format!("the last request is {} s ahead of this machine's clock", tokens(ahead)));
+    }
     line("requests", requests(session, outlook));
     line("cost so far", cost(outlook));
     if let Some(next) = outlook.next {
         line("next request", format!("warm {}, cold {}", usd(next.warm_usd), usd(next.cold_usd)));
         line("hand off", format!("handoff {}, fresh start {}", usd(next.handoff_usd), usd(next.fresh_usd)));
-        let even = next.break_even_requests.map_or_else(
-            || "never: the context is no larger than a fresh start".to_owned(),
-            |requests| format!("after {requests:.1} more requests"),
-        );
+        let even = match next.break_even_requests {
+            Some(requests) => format!("after {requests:.1} more requests"),
+            None if outlook.context_tokens <= outlook.fresh_tokens => {
+                "never: the context is no larger than a fresh start".to_owned()
+            }
+            None => "never: to read the context again costs no more than to read a fresh start".to_owned(),
+        };
         line("break-even", even);
     } else {
         line("next request", "price unknown".to_owned());
@@ -193,10 +221,12 @@ fn cache(outlook: &Outlook) -> String {
     };
     let source = if cache.source == Source::Assumed { "assumed" } else { "as the transcript says" };
     let lives = format!("lives {} ({source})", duration(cache.lifetime_seconds.into()));
-    match cache.is_warm {
-        Some(true) => format!("warm until {}, {lives}", moment(cache.warm_until)),
-        Some(false) => format!("cold since {}, {lives}", moment(cache.warm_until)),
-        None => lives,
+    let until = cache.warm_until.map(|until| moment(Some(until)));
+    match (cache.is_warm, until) {
+        (Some(true), Some(until)) => format!("warm until {until}, {lives}"),
+        (Some(false), Some(until)) => format!("cold since {until}, {lives}"),
+        (None, Some(until)) => format!("by another clock warm until {until}, {lives}"),
+        (_, None) => lives,
     }
 }
 
@@ -210,7 +240,11 @@ fn requests(session: &Session, outlook: &Outlook) -> String {
 
 fn cost(outlook: &Outlook) -> String {
     let cost = &outlook.cost;
-    let mut text = if cost.is_unknown() { "price unknown".to_owned() } else { usd(cost.usd) };
+    let mut text = match cost.is_unknown() {
+        true if cost.is_uncounted => "unknown: no line that tells tokens can be understood".to_owned(),
+        true => "price unknown".to_owned(),
+        false => usd(cost.usd),
+    };
     if cost.beside_usd > 0.0 {
         let _ = write!(text, ", {} of it beside the conversation", usd(cost.beside_usd));
     }
@@ -231,12 +265,16 @@ fn step_text(step: &Step) -> String {
     let until =
         step.requests_until.map(|requests| format!(", about {} requests", tokens(requests))).unwrap_or_default();
     format!(
-        "above {} tokens input ×{:.2} and output ×{:.2}; {} tokens{until} ahead",
+        "above {} tokens input {} and output {}; {} tokens{until} ahead",
         tokens(step.above_tokens),
-        step.input_factor,
-        step.output_factor,
+        times(step.input_factor),
+        times(step.output_factor),
         tokens(step.tokens_until)
     )
+}
+
+fn times(factor: Option<f64>) -> String {
+    factor.map_or_else(|| "no longer free".to_owned(), |factor| format!("×{factor:.2}"))
 }
 
 fn miss_text(miss: &Miss) -> String {
