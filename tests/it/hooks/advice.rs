@@ -97,7 +97,22 @@ fn after_a_pause_the_model_is_told_before_it_begins() {
     let here = Repository::new();
     let file = Transcript { requests: 3, minutes_ago: 120, ..LONG }.write(&here, CLAUDE, "");
     let told = context(&turn(&here, CLAUDE, "UserPromptSubmit", &file, &[]));
-    assert!(told.contains("the cache expired 1 hour ago"), "{told}");
+    assert!(told.contains("No handoff of this session waits") && told.contains("cache expired 1 hour ago"), "{told}");
+    assert!(told.contains("staying is cheaper for the next request"), "{told}");
+}
+
+#[test]
+fn what_the_start_said_of_a_cold_cache_is_not_said_again() {
+    let here = Repository::new();
+    let file = Transcript { requests: 3, minutes_ago: 120, ..LONG }.write(&here, CLAUDE, "");
+    let resumed = json!({
+        "source": "resume", "seconds_since_last_response": 7_200, "context_tokens": 400_000,
+        "prompt_cache_likely_expired": true, "estimated_cache_write_usd": 2.5,
+    });
+    let told = context(&here.hook("claude", &here.claude(CLAUDE, "SessionStart", resumed), &[]));
+    assert!(told.contains("the prompt cache has likely expired"), "{told}");
+    assert_eq!(turn(&here, CLAUDE, "UserPromptSubmit", &file, &[]).out, "");
+    assert_eq!(turn(&here, CLAUDE, "Stop", &file, &[]).out, "");
 }
 
 #[test]
@@ -127,7 +142,7 @@ fn who_has_handed_off_is_not_told_to() {
     assert_eq!(turn(&here, CLAUDE, "UserPromptSubmit", &file, &[]).out, "");
     let cold = Transcript { minutes_ago: 120, ..LONG }.write(&here, CLAUDE, "");
     let told = context(&turn(&here, CLAUDE, "UserPromptSubmit", &cold, &[]));
-    assert!(told.contains("Start fresh"), "{told}");
+    assert!(told.contains("Start fresh from the saved handoff"), "{told}");
 }
 
 #[test]

@@ -42,11 +42,13 @@ fn advice(hook: &Hook<'_>) -> Result<Option<String>, Failure> {
     let pinned = if is_read && hook.does("advice") { hook.pinned()? } else { None };
     let Some(pinned) = pinned else { return Ok(None) };
     let to_person = hook.input.event == Event::Stop;
-    let Some(Advice { trigger, sentence }) = outlook(hook, to_person)?.and_then(|outlook| outlook.advice) else {
+    let has_handoff = hook.glance(pinned).found("the database")??.own_handoffs > 0;
+    let plan = Plan { has_handoff: Some(has_handoff), ..Plan::default() };
+    let Some(Advice { trigger, sentence }) = outlook(hook, plan, to_person)?.and_then(|outlook| outlook.advice) else {
         return Ok(None);
     };
     // Where a handoff of this session waits, nobody needs to be told to write one.
-    let is_saved = trigger != Trigger::CacheExpired && hook.glance(pinned).found("the database")??.own_handoffs > 0;
+    let is_saved = has_handoff && trigger != Trigger::CacheExpired;
     if is_saved || !state.is_first(session_ref, mark(trigger, to_person)) {
         return Ok(None);
     }
@@ -77,9 +79,9 @@ fn mark(trigger: Trigger, to_person: bool) -> &'static str {
 
 /// Where the session stands, by the end of its transcript; `None` where there is none yet, or none that can be read.
 /// With `may_pause` it is weighed as before a pause that the cache does not outlive.
-fn outlook(hook: &Hook<'_>, may_pause: bool) -> Result<Option<Outlook>, Failure> {
+fn outlook(hook: &Hook<'_>, plan: Plan, may_pause: bool) -> Result<Option<Outlook>, Failure> {
     let (input, folder) = (hook.input.clone(), hook.config.folder.clone());
-    let reckoned = apart::run(hook.until, move || reckon(&input, folder, may_pause));
+    let reckoned = apart::run(hook.until, move || reckon(&input, folder, plan, may_pause));
     reckoned.found("the transcript")?.map_err(Failure::from)
 }
 
@@ -95,13 +97,13 @@ fn transcript(input: &Input, folder: PathBuf) -> Option<economics::Session> {
     find(wanted, &surface::environment(folder)).and_then(|found| found.read(part)).ok()
 }
 
-fn reckon(input: &Input, folder: PathBuf, may_pause: bool) -> Result<Option<Outlook>, Refusal> {
+fn reckon(input: &Input, folder: PathBuf, plan: Plan, may_pause: bool) -> Result<Option<Outlook>, Refusal> {
     let Some(session) = transcript(input, folder) else { return Ok(None) };
     let prices = surface::prices(None)?;
-    let outlook = Outlook::of(&session, &prices, now());
+    let outlook = Outlook::planned(&session, &prices, now(), plan);
     let lifetime = outlook.cache.map(|cache| u64::from(cache.lifetime_seconds));
     let Some(lifetime) = lifetime.filter(|_| may_pause && outlook.advice.is_none()) else { return Ok(Some(outlook)) };
-    let plan = Plan { pause_seconds: Some(lifetime + 1), ..Plan::default() };
+    let plan = Plan { pause_seconds: Some(lifetime + 1), ..plan };
     Ok(Some(Outlook::planned(&session, &prices, now(), plan)))
 }
 
@@ -134,5 +136,5 @@ fn is_worth_it(hook: &Hook<'_>) -> Result<bool, Failure> {
     if hook.input.client != Client::Gemini || hook.input.is_manual {
         return Ok(true);
     }
-    Ok(outlook(hook, false)?.and_then(|outlook| outlook.advice).is_some())
+    Ok(outlook(hook, Plan::default(), false)?.and_then(|outlook| outlook.advice).is_some())
 }
