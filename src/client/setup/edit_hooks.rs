@@ -13,8 +13,11 @@ pub const HOOKS: &str = "hooks";
 
 /// The text with one handler of ours for each event, and none for others.
 pub fn put(text: &str, events: &[(String, Value)]) -> Result<String, Problem> {
-    let groups: Value =
-        events.iter().map(|(event, handler)| (event.clone(), group(handler))).collect::<serde_json::Map<_, _>>().into();
+    let groups: Value = events
+        .iter()
+        .map(|(event, handler)| (event.clone(), json!([group(handler)])))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
     let snippet = serde_json::to_string_pretty(&json!({ HOOKS: groups })).unwrap_or_default();
     let (root, top) = parse(text, &snippet)?;
     let hooks = member_object(&top, HOOKS, &snippet)?;

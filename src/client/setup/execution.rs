@@ -2,6 +2,7 @@
 //! last one: whatever stands then is whole, and the same command goes on from there.
 
 use std::fs;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
 use crate::client::setup::difference::{Lines, unified};
@@ -81,11 +82,17 @@ fn refused(problems: &[(PathBuf, Problem)]) -> Refusal {
         problems.iter().map(|(path, problem)| format!("{} {}", path.display(), problem.what)).collect();
     let mut next: Vec<&str> = problems.iter().map(|(_, problem)| problem.next.as_str()).collect();
     next.dedup();
-    Refusal::not_allowed(what.join("; "), format!("{}\nNothing was written.", next.join("\n")))
+    Refusal::not_allowed(what.join("; "), format!("{}\nNo file was written.", next.join("\n")))
 }
 
 fn add(ready: &mut Vec<Ready>, change: &Change, record: &Record, force: bool) -> Result<(), Problem> {
     let seen = look(&change.path)?;
+    // Whoever made the repository chose where its links lead; a person's shell must not read our text.
+    let root = change.user.repository.as_ref().and_then(|root| root.canonicalize().ok());
+    if !force && root.is_some_and(|root| !seen.target.starts_with(root)) {
+        let next = "Put a file in the place of the link, or write there all the same with --force.";
+        return Err(Problem::new(format!("leads out of the repository, to {}", seen.target.display()), next));
+    }
     let index = ready.iter().position(|one| one.target == seen.target).unwrap_or(ready.len());
     if index == ready.len() {
         ready.push(Ready {
@@ -153,13 +160,18 @@ fn note(one: &Ready, record: &mut Record) -> Result<()> {
     let before = original(one, earlier.as_ref(), record)?;
     let mut folders = missing_folders(&one.target);
     let mut users = vec![one.user.clone()];
+    let mut earlier_edits = Vec::new();
     if let Some(earlier) = earlier {
+        earlier_edits = earlier.edits;
         folders = earlier.folders.into_iter().chain(folders).collect();
         users = earlier.users.into_iter().filter(|user| *user != one.user).chain(users).collect();
     }
     let before = before.map(|bytes| record.keep(&one.target, &bytes)).transpose()?;
     let after = hash(one.after.as_deref().unwrap_or_default());
-    let kept = Kept { target: one.target.clone(), before, after, folders, edits: one.edits.clone(), users };
+    // A set-up that leaves a part out leaves what an earlier one put in: it is taken back with the rest.
+    let is_new = |edit: &Edit| !one.edits.iter().any(|new| discriminant(new) == discriminant(edit));
+    let edits = earlier_edits.into_iter().filter(is_new).chain(one.edits.iter().cloned()).collect();
+    let kept = Kept { target: one.target.clone(), before, after, folders, edits, users };
     match record.of_mut(&one.target) {
         Some(earlier) => *earlier = kept,
         None => record.files.push(kept),

@@ -20,6 +20,9 @@ pub struct Session {
     pub desktop: Option<String>,
     /// When it was first seen, as RFC 3339.
     pub began: String,
+    /// The working tree that it began in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<PathBuf>,
     /// The commit that was checked out then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,

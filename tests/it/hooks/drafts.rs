@@ -168,3 +168,18 @@ fn names_of_files_and_branches_steer_no_terminal() {
     let shown = here.run(&["handoff", "draft"], &[]).out;
     assert!(shown.contains("- `` a\\nb` and `c ``\n"), "{shown}");
 }
+
+#[test]
+fn a_session_that_ends_elsewhere_leaves_its_draft_where_it_began() {
+    let here = Repository::new();
+    let other = Repository::new();
+    here.start(CLAUDE);
+    fs::write(here.tree.join("work.rs"), "work").expect("a file");
+    fs::write(other.tree.join("theirs.rs"), "work").expect("a file");
+    let mut ended = here.claude(CLAUDE, "SessionEnd", json!({"reason": "other"}));
+    ended["cwd"] = json!(other.tree);
+    // The project is pinned in both; the database is the one of the first.
+    fs::copy(here.tree.join("heyaira.toml"), other.tree.join("heyaira.toml")).expect("a profile");
+    here.hook("claude", &ended, &[]);
+    assert_eq!(drafts(&here)[0]["files"], json!(["work.rs"]));
+}

@@ -93,3 +93,59 @@ fn the_block_stands_where_the_client_reads_it() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_document_that_leads_out_of_the_repository_is_written_by_force_alone() {
+    let place = Place::new();
+    let home = place.folder.path();
+    let tree = home.join("repo");
+    fs::create_dir_all(tree.join(".git")).expect("a repository");
+    fs::write(home.join(".bashrc"), "alias l=ls\n").expect("a file");
+    std::os::unix::fs::symlink(home.join(".bashrc"), tree.join("AGENTS.md")).expect("a link");
+    let run = |words: &[&str]| -> Answer {
+        place.command().current_dir(&tree).args(words).output().expect("the program runs").into()
+    };
+    let refused = run(&["setup", "codex", "--project", "ledger"]);
+    assert!(refused.code == 2 && refused.err.contains("leads out of the repository"), "{refused:?}");
+    assert!(refused.err.contains("No file was written."), "{refused:?}");
+    assert_eq!(fs::read_to_string(home.join(".bashrc")).expect("a file"), "alias l=ls\n");
+    assert_eq!(run(&["setup", "codex", "--project", "ledger", "--force"]).code, 0);
+    assert!(fs::read_to_string(home.join(".bashrc")).expect("a file").contains("heyaira:begin"));
+}
+
+#[test]
+fn what_a_narrower_set_up_left_there_is_taken_back_too() {
+    let place = Place::new();
+    let tree = place.folder.path().join("repo");
+    fs::create_dir_all(tree.join(".git")).expect("a repository");
+    let run = |words: &[&str]| -> Answer {
+        place.command().current_dir(&tree).args(words).output().expect("the program runs").into()
+    };
+    assert_eq!(run(&["setup", "gemini", "--project", "ledger"]).code, 0);
+    let other = place.folder.path().join("other.db");
+    let narrower = ["setup", "gemini", "--without", "hooks,skills,agents-md", "--project", "ledger"];
+    assert_eq!(
+        run(&[&narrower[..], &["--database", other.to_str().expect("UTF-8")]].concat()).code,
+        2,
+        "another instance"
+    );
+    fs::remove_file(tree.join("heyaira.toml")).expect("a profile");
+    assert_eq!(run(&[&narrower[..], &["--database", other.to_str().expect("UTF-8")]].concat()).code, 0);
+    let settings = place.folder.path().join(".gemini/settings.json");
+    let text = fs::read_to_string(&settings).expect("settings");
+    fs::write(&settings, text.replacen('{', "{\n  \"theme\": \"dark\",", 1)).expect("settings");
+    assert_eq!(run(&["setup", "gemini", "--undo"]).code, 0);
+    let rest = fs::read_to_string(&settings).expect("settings");
+    assert!(rest.contains("dark") && !rest.contains("heyaira"), "{rest}");
+}
+
+#[test]
+fn what_is_to_be_put_in_by_hand_has_the_shape_that_clients_take() {
+    let handler = json!({"type": "command", "command": "heyaira hook claude-code"});
+    let edit = Edit::Hooks { events: vec![("Stop".to_owned(), handler.clone())] };
+    let problem = edit.put(present("{\"hooks\": \"none\"}")).expect_err("no list");
+    let snippet = problem.next.split_once('\n').expect("a text").1;
+    let shown: serde_json::Value = serde_json::from_str(snippet).expect("JSON");
+    assert_eq!(shown, json!({"hooks": {"Stop": [{"hooks": [handler]}]}}));
+}

@@ -21,7 +21,9 @@ pub(super) fn answer(hook: &Hook<'_>) -> Result<Answer, Failure> {
         state.close_session(&process, hook.input.client, session_ref);
     }
     let pinned = if hook.does("drafts") { hook.pinned()? } else { None };
-    let tree = hook.input.folder.as_deref().and_then(tree_of);
+    // It may end in another folder than it began in.
+    let began_in = state.session(session_ref).and_then(|session| session.tree).filter(|tree| tree.is_dir());
+    let tree = began_in.or_else(|| hook.input.folder.as_deref().and_then(tree_of));
     let (Some(pinned), Some(tree)) = (pinned, tree) else { return Ok(Answer::default()) };
     // Where the database does not say, a draft too many is better than none.
     let glance = hook.glance(pinned).found("the database").and_then(|found| found.map_err(Failure::from));

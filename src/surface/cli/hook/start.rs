@@ -138,11 +138,13 @@ fn note_session(hook: &Hook<'_>, tree: Option<&Path>) -> Option<Session> {
         state.forget_said(session_ref, said);
     }
     let known = state.session(session_ref);
-    let mut session = known.clone().unwrap_or_else(|| Session {
+    let is_here = |session: &Session| session.tree.as_deref() == tree;
+    let mut session = known.clone().filter(is_here).unwrap_or_else(|| Session {
         session_ref: session_ref.clone(),
         began: now().rfc3339(),
+        tree: tree.map(Path::to_owned),
         head: tree.and_then(|tree| head(hook, tree)),
-        desktop: None,
+        desktop: known.as_ref().and_then(|session| session.desktop.clone()),
     });
     if session.desktop.is_none() {
         session.desktop = desktop_session(hook);
