@@ -100,10 +100,10 @@ fn a_conflict_with_a_takeover_says_who_has_the_task() {
     house.set_time("2026-11-25T09:31:44Z");
     house.client("ines").take_over(&task, 7, CODEX);
     let parts = [
-        "version_conflict: task 8e287857 is at version 8, you sent 7. v8 by codex:01a2f6de, 2026-11-25T09:31:44Z, set status",
+        "version_conflict: task 8e287857 is at version 8, you sent 7. v8 by codex:01a2f6de-5c1b, 2026-11-25T09:31:44Z, set status",
         "in_progress",
         "owner",
-        "session codex:01a2f6de has taken it over. Do not continue this task; tell the owner.",
+        "session codex:01a2f6de-5c1b has taken it over. Do not continue this task; tell the owner.",
     ];
     client.update_refused(&task, 7, json!({"handoff_next": "cargo test"}), Code::VersionConflict, &parts);
 }

@@ -101,7 +101,7 @@ fn a_live_owner_is_protected_and_named_with_the_exact_call() {
     house.pass_minutes(4);
     let arguments = json!({"task_id": task, "expected_version": 10, "session_ref": CLAUDE});
     let told = client.refused("task_takeover", arguments.clone(), Code::NotAllowed, &[]);
-    let expected = "not_allowed: session codex:01a2f6de has this task and wrote 4 minutes ago. Ask the owner; to take it \
+    let expected = "not_allowed: session codex:01a2f6de-5c1b has this task and wrote 4 minutes ago. Ask the owner; to take it \
         all the same: task_takeover task_id=8e287857 expected_version=10 force=true.";
     assert_eq!(told, expected);
     let current = text(&client.get(&task)["handoff_completed"]).to_owned();
