@@ -8,7 +8,7 @@ pub mod told;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::client::Client;
 use crate::client::setup::examination::plugin;
@@ -18,8 +18,8 @@ use crate::client::setup::record::{Record, User};
 use crate::client::setup::{Part, Request, Scope, plan};
 use crate::client::state::State;
 use crate::error::{Refusal, Result};
-use crate::surface::cli::Session;
 use crate::surface::cli::clients::connection::Connection;
+use crate::surface::cli::{Session, mcp};
 
 /// The command.
 pub fn command() -> Command {
@@ -56,22 +56,11 @@ pub fn command() -> Command {
 }
 
 fn remote_flags() -> [Arg; 3] {
-    [
-        Arg::new("remote").long("remote").value_name("URL").conflicts_with("database").help(
-            "Use the HeyAira server at this address, by a bridge; the profile comes from its owner, as heyaira.toml or by --profile",
-        ),
-        Arg::new("token-file")
-            .long("token-file")
-            .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
-            .requires("remote")
-            .help("The token for that server, in a file of mode 0600 [env: HEYAIRA_TOKEN, the token itself]"),
-        Arg::new("insecure-http")
-            .long("insecure-http")
-            .action(ArgAction::SetTrue)
-            .requires("remote")
-            .help("Send the token over http to another machine too, readable by everyone on the way"),
-    ]
+    let remote = Arg::new("remote").long("remote").value_name("URL").conflicts_with("database").help(
+        "Use the HeyAira server at this address, by a bridge; the profile comes from its owner, as heyaira.toml or by --profile",
+    );
+    let [token_file, insecure_http] = mcp::of_remote();
+    [remote, token_file, insecure_http]
 }
 
 /// `heyaira setup`.

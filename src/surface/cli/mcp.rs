@@ -23,6 +23,7 @@ use crate::surface::mcp::{Open, serve_stdio};
 
 /// The flags of `mcp`.
 pub fn flags() -> Vec<Arg> {
+    let [token_file, insecure_http] = of_remote();
     vec![
         Arg::new("remote")
             .long("remote")
@@ -30,6 +31,15 @@ pub fn flags() -> Vec<Arg> {
             .action(ArgAction::Set)
             .conflicts_with("database")
             .help("Serve what the HeyAira server at this address has, e.g. https://heyaira.example.org"),
+        token_file,
+        insecure_http,
+        connections::flag().conflicts_with("remote"),
+    ]
+}
+
+/// What is said about a server elsewhere besides its address.
+pub fn of_remote() -> [Arg; 2] {
+    [
         Arg::new("token-file")
             .long("token-file")
             .value_name("FILE")
@@ -42,7 +52,6 @@ pub fn flags() -> Vec<Arg> {
             .action(ArgAction::SetTrue)
             .requires("remote")
             .help("Send the token over http to another machine too, readable by everyone on the way"),
-        connections::flag().conflicts_with("remote"),
     ]
 }
 

@@ -200,7 +200,7 @@ fn a_link_stays_a_link_and_its_file_keeps_its_mode() {
         let file = ground.servers();
         // A link of a repository may not lead out of it.
         let repository = ground.home().join("repo");
-        let place = if file.starts_with(&repository) { repository } else { ground.home().to_owned() };
+        let place = if file.starts_with(&repository) { repository } else { ground.home() };
         let real = place.join("dotfiles").join("servers");
         let text = if file.extension().is_some_and(|ending| ending == "toml") { "a = 1\n" } else { "{}\n" };
         put(&real, if file.extension().is_some_and(|ending| ending == "yaml") { b"a: 1\n" } else { text.as_bytes() });
