@@ -6,6 +6,7 @@ pub mod log;
 pub mod processes;
 pub mod session;
 
+use crate::domain::text::hex;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -146,7 +147,7 @@ impl State {
 /// A name for a file that stands for a text, whatever is in the text.
 fn name_of(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash[..16])
 }
 
 /// Readable by its owner alone, if it is new.

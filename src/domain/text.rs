@@ -99,6 +99,11 @@ pub fn first_of(names: &[String], most: usize) -> String {
     }
 }
 
+/// Bytes as two small hexadecimal digits each.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The text with what a reader could not see, and with what would steer a terminal, written as code points.
 pub fn visible(text: &str) -> String {
     // No text is shown with a carriage return: what stands before it would be written over.

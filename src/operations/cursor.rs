@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::domain::text::hex;
 use crate::error::{Refusal, Result};
 
 /// A cursor behind a row: the row's sort keys and id, bound to the list it came from.
@@ -30,5 +31,5 @@ pub fn decode(list: &Value, cursor: &str) -> Result<(Vec<i64>, String)> {
 
 fn check(list: &Value, body: &str) -> String {
     let digest = Sha256::digest(json!([list, body]).to_string());
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest[..4])
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::domain::text::hex;
 use crate::error::{Code, Refusal, Result};
 use crate::store::backend::{Dialect, Transaction};
 
@@ -205,5 +206,5 @@ fn numbered() -> impl Iterator<Item = (i64, &'static Migration)> {
 
 fn digest(sql: &str) -> String {
     let digest = Sha256::digest(sql.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest)
 }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::client::setup::edit::Edit;
 use crate::client::setup::file::{make_private_folder, open_private, write_private};
+use crate::domain::text::hex;
 use crate::error::{Code, Refusal, Result};
 
 const LIST: &str = "files.json";
@@ -175,7 +176,7 @@ fn list(path: &Path, bytes: &[u8]) -> Result<Vec<Kept>> {
 
 /// The hash by which a file is known again.
 pub fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// A file operation that failed, in our words.

@@ -13,6 +13,7 @@ use crate::client::transcript::find::{Environment, Found};
 use crate::client::transcript::lines::{self, Reading, Told};
 use crate::client::transcript::requests::Names;
 use crate::client::transcript::{Part, entries, first_line, has_extension, moment};
+use crate::domain::text::hex;
 use crate::economics::{Lines, Request, Session, Usage};
 
 /// Where its transcripts are: a folder for each project.
@@ -50,10 +51,6 @@ pub fn is_of(path: &Path, folders: &[&Path]) -> bool {
         let is_root = root.as_ref().is_some_and(|root| root.trim_end() == folder);
         is_root || digest.as_ref().is_some_and(|digest| *digest == hex(&Sha256::digest(folder.as_bytes())))
     })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Reads a session: lines, or one document as older versions wrote it.

@@ -6,6 +6,7 @@ use tokio::runtime::Handle;
 
 use super::table::Table;
 use super::{Side, Told, page};
+use crate::domain::text::hex;
 use crate::error::{Refusal, Result};
 use crate::store::backend::Store;
 use crate::store::cell::{Cell, Row};
@@ -52,7 +53,7 @@ async fn sum(store: &Store, table: &'static Table, side: Side, told: &Told) -> R
         rows = rows.saturating_add(page.len() as u64);
         told(&super::Progress { table: table.name, side: Some(side), rows });
     }
-    let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex(&digest.finalize());
     Ok(Sum { rows, digest })
 }
 

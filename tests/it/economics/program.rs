@@ -271,17 +271,23 @@ impl Drop for Running {
     }
 }
 
+/// The program that watches, and the context that its next line tells.
+fn watched(home: &Home) -> (Running, impl FnMut() -> Option<u64>) {
+    let mut command = home.command(&["--watch", "--json"]);
+    let mut running = Running(command.stdout(Stdio::piped()).spawn().expect("the program runs"));
+    let mut lines = BufReader::new(running.0.stdout.take().expect("a pipe")).lines();
+    let context = move || {
+        let line = lines.next().expect("a line").expect("UTF-8");
+        serde_json::from_str::<Value>(&line).expect("JSON")["context_tokens"].as_u64()
+    };
+    (running, context)
+}
+
 #[test]
 fn watching_shows_each_change() {
     let home = Home::new();
     let path = home.keep("one", &line("a", 1_000));
-    let mut command = home.command(&["--watch", "--json"]);
-    let mut running = Running(command.stdout(Stdio::piped()).spawn().expect("the program runs"));
-    let mut lines = BufReader::new(running.0.stdout.take().expect("a pipe")).lines();
-    let mut context = || {
-        let line = lines.next().expect("a line").expect("UTF-8");
-        serde_json::from_str::<Value>(&line).expect("JSON")["context_tokens"].as_u64()
-    };
+    let (_running, mut context) = watched(&home);
     assert_eq!(context(), Some(1_010));
     let mut file = std::fs::File::options().append(true).open(path).expect("the transcript");
     file.write_all(line("b", 5_000).as_bytes()).expect("a line");
@@ -292,13 +298,7 @@ fn watching_shows_each_change() {
 fn watching_outlives_a_transcript_that_is_away_for_a_moment() {
     let home = Home::new();
     let path = home.keep("one", &line("a", 1_000));
-    let mut command = home.command(&["--watch", "--json"]);
-    let mut running = Running(command.stdout(Stdio::piped()).spawn().expect("the program runs"));
-    let mut lines = BufReader::new(running.0.stdout.take().expect("a pipe")).lines();
-    let mut context = || {
-        let line = lines.next().expect("a line").expect("UTF-8");
-        serde_json::from_str::<Value>(&line).expect("JSON")["context_tokens"].as_u64()
-    };
+    let (mut running, mut context) = watched(&home);
     assert_eq!(context(), Some(1_010));
     std::fs::remove_file(&path).expect("it was there");
     // Longer than the program's pace, so that it has looked while nothing is there: no event tells of that.
