@@ -22,6 +22,9 @@ pub struct Draft {
     pub session_ref: String,
     /// When it ended, as RFC 3339.
     pub ended: String,
+    /// The same in microseconds since 1970: several sessions may end within one second.
+    #[serde(default)]
+    pub ended_micros: i64,
     /// The root of the working tree.
     pub folder: String,
     /// The branch, unless none was checked out.
@@ -70,7 +73,8 @@ impl State {
         let folder = folder(tree);
         let read = |name: String| self.read::<Draft>(&folder.join(name));
         let mut drafts: Vec<Draft> = self.names(&folder).into_iter().filter_map(read).collect();
-        drafts.sort_by(|one, other| other.ended.cmp(&one.ended).then(one.session_ref.cmp(&other.session_ref)));
+        let newest = |draft: &Draft| std::cmp::Reverse((draft.ended.clone(), draft.ended_micros));
+        drafts.sort_by(|one, other| newest(one).cmp(&newest(other)).then(one.session_ref.cmp(&other.session_ref)));
         drafts
     }
 

@@ -83,6 +83,22 @@ fn a_session_that_handed_off_or_touched_nothing_leaves_none() {
 }
 
 #[test]
+fn the_session_that_ended_last_comes_first_though_others_ended_in_the_same_second() {
+    let here = Repository::new();
+    let sessions = ["0a", "0f", "0b", "0e", "0c"].map(|begin| format!("{begin}4c9d1e-15c8-4c6a-8f32-90ab6c1de574"));
+    for session in &sessions {
+        here.start(session);
+        fs::write(here.tree.join("notes.txt"), session).expect("a file");
+        end(&here, session);
+    }
+    let found = drafts(&here);
+    let found = found.as_array().expect("drafts").iter();
+    let order: Vec<&str> = found.filter_map(|draft| draft["work_receipt"]["session_ref"].as_str()).collect();
+    let newest: Vec<String> = sessions.iter().rev().map(|id| format!("claude-code:{id}")).collect();
+    assert_eq!(order, newest);
+}
+
+#[test]
 fn commits_that_the_session_did_not_make_are_not_its_own() {
     let here = Repository::new();
     here.git(&["checkout", "--quiet", "-b", "other"]);

@@ -68,9 +68,11 @@ fn keep(
     if commits.is_empty() && !files.iter().any(|file| is_touched(&tree.join(file), since)) {
         return Ok(());
     }
+    let ended = now();
     let draft = Draft {
         session_ref: session_ref.to_owned(),
-        ended: now().rfc3339(),
+        ended: ended.rfc3339(),
+        ended_micros: ended.0,
         folder: tree.display().to_string(),
         branch,
         base_commit: base,
