@@ -3,6 +3,7 @@
 
 pub mod desktop;
 pub mod folder;
+pub mod harness;
 pub mod hook;
 pub mod process;
 pub mod setup;

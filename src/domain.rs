@@ -12,6 +12,7 @@ pub mod project;
 pub mod receipt;
 pub mod redaction;
 pub mod rule;
+pub mod run;
 pub mod secret;
 pub mod session;
 pub mod takeover;

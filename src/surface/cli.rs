@@ -11,7 +11,6 @@ pub mod draft;
 pub mod economics;
 pub mod exits;
 pub mod flags;
-pub mod git;
 pub mod handoff;
 pub mod hook;
 pub mod limits;

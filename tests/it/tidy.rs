@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the top down; nothing points up.
-const LAYERS: [&str; 9] =
-    ["main", "surface", "operations", "operation", "store", "client", "economics", "domain", "error"];
+const LAYERS: [&str; 11] =
+    ["main", "surface", "operations", "operation", "store", "run", "client", "git", "economics", "domain", "error"];
 const FILE_MAX: usize = 500;
 const FUNCTION_MAX: usize = 80;
 

@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 use crate::domain::verification::Verdict;
 use crate::domain::verification::facts::Facts;
 use crate::error::{Refusal, Result};
+use crate::git::look::{Wanted, look};
 use crate::operation::{Entry, Service};
 use crate::operations;
-use crate::surface::cli::git::look::{Wanted, look};
 use crate::surface::cli::{Session, answer, now};
 
 /// How long git may take, in seconds, if nobody says otherwise.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::surface::cli::git::process;
+use crate::git::process;
 
 /// How long one question to one program may take.
 const QUESTION: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use crate::client::process::Process;
 use crate::client::state::State;
 use crate::client::state::draft::{Draft, tree_of};
 use crate::domain::time::Timestamp;
-use crate::surface::cli::git::left::{Left, left};
+use crate::git::left::{Left, left};
 use crate::surface::cli::now;
 
 /// How long git may take at the end of a session. Claude Code waits 1.5 seconds for its hooks there.

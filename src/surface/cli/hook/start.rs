@@ -14,9 +14,9 @@ use crate::client::state::session::Session;
 use crate::client::{Client, desktop};
 use crate::economics::prices::count;
 use crate::error::Code;
+use crate::git::left;
 use crate::operations::glance::Glance;
 use crate::surface::cli::economics;
-use crate::surface::cli::git::left;
 use crate::surface::cli::now;
 
 /// What tells a shell the session.

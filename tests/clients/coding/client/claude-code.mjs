@@ -26,8 +26,7 @@ export const claudeCode = {
     return {
       command: [...this.program(ground), '-p', ...options],
       input: prompt,
-      aim: { tokens: 2500, held: ['user', 'plugin'] },
-  env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
+      env: { ...this.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: 'none' },
     };
   },
 

@@ -22,8 +22,7 @@ export const copilot = {
     return {
       command: [...this.program(ground), '-p', prompt, '--output-format', 'json', '--allow-all-tools'],
       input: '',
-      aim: { tokens: 4000, held: ['user', 'plugin'] },
-  env: {
+      env: {
         ...this.env,
         COPILOT_PROVIDER_BASE_URL: `${address}/v1`,
         COPILOT_PROVIDER_TYPE: 'openai',

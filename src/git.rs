@@ -6,7 +6,7 @@
 
 pub mod left;
 pub mod look;
-pub(super) mod process;
+pub(crate) mod process;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

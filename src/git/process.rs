@@ -12,17 +12,17 @@ const ERRORS: u64 = 4_096;
 const ASKED_AGAIN: Duration = Duration::from_millis(2);
 
 /// How a process ended.
-pub(in crate::surface::cli) struct Ended {
+pub(crate) struct Ended {
     /// Its exit code; -1 if it was ended by a signal.
-    pub(in crate::surface::cli) code: i32,
+    pub(crate) code: i32,
     /// The beginning of its standard error.
-    pub(in crate::surface::cli) err: String,
+    pub(crate) err: String,
 }
 
 /// Runs a process whose outputs are piped; `take` sees its output as it comes, and says whether it wants more.
 ///
 /// An error of the kind `TimedOut` where it did not end until then, `FileTooLarge` where `take` wanted no more.
-pub(in crate::surface::cli) fn run(
+pub(crate) fn run(
     mut command: Command,
     input: &str,
     until: Instant,

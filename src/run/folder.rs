@@ -1,0 +1,218 @@
+//! The folder of a run: what was asked for, how far it is, and the report. Every file is written whole or not at all, and
+//! a report is on disk before anybody is told of it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::client::state::State;
+use crate::domain::run::{Outcome, Report};
+
+/// The report's name.
+pub const REPORT: &str = "run-report.json";
+/// What was asked for.
+const PLAN: &str = "run.json";
+/// How far it is.
+const PROGRESS: &str = "progress.json";
+
+/// What a run is to do, settled before anything is started.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The run, a UUID.
+    pub run_id: String,
+    /// The instance that its project is in.
+    pub instance: String,
+    /// The project's name.
+    pub project: String,
+    /// The task that it works on, in full.
+    pub task_id: Option<String>,
+    /// The version of the task that is in the brief.
+    pub task_version: Option<i64>,
+    /// The harness by its name.
+    pub harness: String,
+    /// The model by its name.
+    pub model: Option<String>,
+    /// The native id of a session that goes on.
+    pub resume: Option<String>,
+    /// An id for a new session.
+    pub session_id: String,
+    /// The main working tree.
+    pub repository: PathBuf,
+    /// Where git keeps the repository.
+    pub git_folder: PathBuf,
+    /// The folder to work in.
+    pub worktree: PathBuf,
+    /// True if the run made the worktree, and may take it away.
+    pub made_worktree: bool,
+    /// The branch.
+    pub branch: String,
+    /// True if the run made the branch.
+    pub made_branch: bool,
+    /// The commit that it begins from.
+    pub base_commit: String,
+    /// The test commands.
+    pub tests: Vec<String>,
+    /// How long the harness may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// How long it may be silent, in milliseconds; none for as long as it likes.
+    pub silence_ms: Option<u64>,
+    /// How long one test command may take, in milliseconds.
+    pub test_timeout_ms: u64,
+    /// What it may cost, in US dollars.
+    pub budget_usd: Option<f64>,
+    /// How much of each output is kept, in bytes.
+    pub log_limit: u64,
+    /// What was written after the `--`.
+    pub extra: Vec<String>,
+    /// Who started it.
+    pub caller: String,
+    /// When, RFC 3339 in UTC.
+    pub asked: String,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// `waiting`, `working`, `testing`, `over`.
+    pub phase: String,
+    /// The watcher's process, and when it began, in seconds since 1970: numbers of processes are used again.
+    pub watcher: Option<(u32, u64)>,
+    /// The harness's process group.
+    pub group: Option<i32>,
+    /// When the harness was started, in microseconds since 1970.
+    pub started_micros: i64,
+    /// When something last came from it.
+    pub active_micros: i64,
+    /// Tokens sent and received so far, where known.
+    pub tokens: Option<u64>,
+    /// US dollars so far, where known.
+    pub cost_usd: Option<f64>,
+    /// The native id of the session, once known.
+    pub native_session_id: Option<String>,
+    /// How it ended, once it has.
+    pub outcome: Option<Outcome>,
+    /// True once the database has the report.
+    #[serde(default)]
+    pub is_delivered: bool,
+    /// What later versions keep here.
+    #[serde(flatten)]
+    pub more: BTreeMap<String, serde_json::Value>,
+}
+
+/// The folder of all runs of this user.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    folder: PathBuf,
+}
+
+impl Runs {
+    /// Below the folder of the state.
+    pub fn of(state: &State) -> Self {
+        Self { folder: state.folder().join("runs") }
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder of one run, which need not exist.
+    pub fn run(&self, run_id: &str) -> RunFolder {
+        RunFolder { folder: self.folder.join(run_id) }
+    }
+
+    /// The folders of all runs that have a plan, by id.
+    pub fn all(&self) -> io::Result<Vec<RunFolder>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut folders = Vec::new();
+        for entry in entries {
+            let folder = entry?.path();
+            if folder.join(PLAN).is_file() {
+                folders.push(RunFolder { folder });
+            }
+        }
+        folders.sort_by(|one, other| one.folder.cmp(&other.folder));
+        Ok(folders)
+    }
+}
+
+/// The folder of one run.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    folder: PathBuf,
+}
+
+impl RunFolder {
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes it, for this user alone.
+    pub fn make(&self) -> io::Result<()> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.folder)
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> io::Result<Plan> {
+        self.read(PLAN)
+    }
+
+    /// Writes the plan.
+    pub fn write_plan(&self, plan: &Plan) -> io::Result<()> {
+        self.write(PLAN, plan)
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> io::Result<Progress> {
+        self.read(PROGRESS)
+    }
+
+    /// Writes how far the run is.
+    pub fn write_progress(&self, progress: &Progress) -> io::Result<()> {
+        self.write(PROGRESS, progress)
+    }
+
+    /// The report; an error of the kind `NotFound` where there is none yet.
+    pub fn report(&self) -> io::Result<Report> {
+        self.read(REPORT)
+    }
+
+    /// Writes the report, and is sure that it is on disk.
+    pub fn write_report(&self, report: &Report) -> io::Result<()> {
+        self.write(REPORT, report)
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<T> {
+        let text = fs::read(self.folder.join(name))?;
+        serde_json::from_slice(&text).map_err(io::Error::other)
+    }
+
+    fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
+        let whole = self.folder.join(name);
+        let part = self.folder.join(format!("{name}.part"));
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&part)?;
+        let mut text = serde_json::to_vec_pretty(value)?;
+        text.push(b'\n');
+        file.write_all(&text)?;
+        file.sync_all()?;
+        fs::rename(&part, &whole)?;
+        File::open(&self.folder)?.sync_all()
+    }
+}
