@@ -55,6 +55,7 @@ mod tidy;
 mod token;
 mod transfer;
 mod twins;
+mod unattended;
 mod upgrade;
 mod verification;
 mod verify;
