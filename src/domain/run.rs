@@ -1,6 +1,8 @@
 //! An unattended run and its report: how it ended, and what a machine saw of it. Must never hold a word of the harness or its
 //! model outside of [`Said`]: what they claim is no fact.
 
+pub mod brief;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,13 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA: &str = "heyaira.run-report";
 /// The format's version. A field that is added does not change it, one that is taken away or means something else does.
 pub const SCHEMA_VERSION: i64 = 1;
+
+/// The JSON Schema of a report.
+pub fn schema() -> serde_json::Value {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.into_generator().into_root_schema_for::<Report>().to_value()
+}
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -5,6 +5,7 @@
 mod ahead;
 mod arguments;
 mod bridge;
+mod brief;
 mod chaos;
 mod cli;
 mod conflict;
