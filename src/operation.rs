@@ -2,6 +2,7 @@
 //! Must never know an operation by name, a surface or a database driver.
 
 pub mod arguments;
+pub mod right;
 pub mod schema;
 
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -253,6 +254,8 @@ pub struct Connection {
     pub caller: String,
     /// What the credential may do.
     pub role: Role,
+    /// The unattended run that it belongs to, if it does: such a connection reads and never writes.
+    pub run: Option<String>,
     /// The way in.
     pub door: Door,
     /// Random, recorded with every version.
@@ -272,6 +275,7 @@ impl Connection {
             pinned,
             caller,
             role,
+            run: None,
             door,
             id: ids.uuid().simple().to_string()[..12].to_owned(),
             key: None,
@@ -279,6 +283,12 @@ impl Connection {
             named_session: Mutex::new(None),
             seen_project: AtomicI64::new(0),
         }
+    }
+
+    /// The same for what runs unattended.
+    #[must_use]
+    pub fn within(self, run: Option<String>) -> Self {
+        Self { run, ..self }
     }
 
     /// Remembers which number the project has, as a hint for the next call.
@@ -478,7 +488,7 @@ async fn execute(
     // Secrets come first: a caller that is refused for another reason must not send them again.
     let warnings = prepared.sightings.judge(secret_setting(project.as_ref()))?;
     check_place(pinned, &instance, project.as_ref())?;
-    check_role(connection, entry)?;
+    right::check(connection, entry)?;
     if let (Some(given), Some(project)) = (&prepared.write_context, &project)
         && entry.effect != Effect::Reads
     {
@@ -623,16 +633,4 @@ pub(crate) fn check_place(pinned: Option<&Pinned>, instance: &Instance, project:
         ));
     }
     Ok(())
-}
-
-fn check_role(connection: &Connection, entry: &Entry) -> Result<()> {
-    let needed = entry.effect.role();
-    if connection.role >= needed {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        Code::Forbidden,
-        format!("{} needs the role {}, this connection has {}", entry.name, needed.as_str(), connection.role.as_str()),
-        "Ask the owner for a connection with that role. Nothing was written.",
-    ))
 }

@@ -1,6 +1,7 @@
 //! An unattended run and its report: how it ended, and what a machine saw of it. Must never hold a word of the harness or its
 //! model outside of [`Said`]: what they claim is no fact.
 
+pub mod brief;
 pub mod check;
 mod handoff;
 mod receipt;
@@ -10,7 +11,7 @@ mod speech;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::session;
+use crate::domain::{session, task};
 
 pub use handoff::Handoff;
 
@@ -18,6 +19,13 @@ pub use handoff::Handoff;
 pub const SCHEMA: &str = "heyaira.run-report";
 /// The format's version. A field that is added does not change it, one that is taken away or means something else does.
 pub const SCHEMA_VERSION: i64 = 1;
+
+/// The JSON Schema of a report.
+pub fn schema() -> serde_json::Value {
+    let mut settings = schemars::generate::SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.into_generator().into_root_schema_for::<Report>().to_value()
+}
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -160,6 +168,16 @@ impl Report {
 /// The session of a run that has no native one.
 pub fn session_of(run_id: &str) -> String {
     format!("{RUN_SESSION}{run_id}")
+}
+
+/// What is wrong with a run's id or its beginning for reading, if anything is; to follow the field's name.
+pub fn reference_problem(given: &str) -> Option<String> {
+    task::reference_problem(given).map(|problem| problem.replace("task id", "run id"))
+}
+
+/// What is wrong with a run's id for writing, if anything is: the full id or exactly its first 8 characters.
+pub fn pointer_problem(given: &str) -> Option<String> {
+    task::pointer_problem(given).map(|problem| problem.replace("task id", "run id"))
 }
 
 /// How a session reference begins that names a run.

@@ -23,6 +23,7 @@ pub mod setup;
 pub mod start;
 pub mod text;
 pub mod transfer;
+pub mod unattended;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -90,6 +91,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let (path, leaf) = path_of(matches);
     let session = Session { config: config(leaf)?, json: leaf.get_flag("json") };
     if let Some(command) = commands::by_hand(&path) {
+        unattended::check_command(&path)?;
         return command(&session, leaf);
     }
     let entry = operations::all().iter().find(|entry| entry.command == path);
@@ -136,7 +138,8 @@ impl Session {
     /// The same on a database that is open already.
     pub fn ask_of(&self, service: &Service, entry: &'static Entry, arguments: Value) -> Result<Value> {
         let pinned = self.config.pinned();
-        let connection = Connection::new(pinned, caller(), Role::Admin, Door::CommandLine, service.ids.as_ref());
+        let connection = Connection::new(pinned, caller(), Role::Admin, Door::CommandLine, service.ids.as_ref())
+            .within(unattended::current());
         let observed = observed();
         wait(operation::call(service, &Arc::new(connection), &observed, entry, arguments))
     }

@@ -75,6 +75,13 @@ fn generated_docs_of_the_tools_are_current() {
 }
 
 #[test]
+fn the_schema_of_a_run_report_is_current() {
+    let mut text = serde_json::to_string_pretty(&heyaira::domain::run::schema()).expect("JSON");
+    text.push('\n');
+    check("run-report.schema.json", &text);
+}
+
+#[test]
 fn generated_docs_of_the_command_line_are_current() {
     let mut text = String::from("# Command line\n\nGenerated from the commands by `just docs`.\n");
     text.push_str("\n## Exit codes\n\n| code | |\n| --- | --- |\n");

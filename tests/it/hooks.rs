@@ -3,7 +3,7 @@
 mod advice;
 mod drafts;
 mod failures;
-mod repository;
+pub mod repository;
 mod sessions;
 mod shapes;
 mod start;

@@ -5,6 +5,7 @@
 mod ahead;
 mod arguments;
 mod bridge;
+mod brief;
 mod chaos;
 mod cli;
 mod conflict;
@@ -55,6 +56,7 @@ mod tidy;
 mod token;
 mod transfer;
 mod twins;
+mod unattended;
 mod upgrade;
 mod verification;
 mod verify;

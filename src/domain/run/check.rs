@@ -3,22 +3,16 @@
 
 use std::sync::LazyLock;
 
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::{Report, SCHEMA, SCHEMA_VERSION};
+use super::{Report, SCHEMA, SCHEMA_VERSION, schema};
 use crate::domain::time::Timestamp;
 
 /// How many problems are told.
 const PROBLEMS: usize = 20;
 
-/// The schema of a report, as its fields say it.
-static FORMAT: LazyLock<Value> = LazyLock::new(|| {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    settings.into_generator().into_root_schema_for::<Report>().to_value()
-});
+static FORMAT: LazyLock<Value> = LazyLock::new(schema);
 
 /// The report that a value is, or everything that is wrong with it. Fields that are not known are no problem: a later
 /// version of the program may add some.
@@ -123,7 +117,10 @@ fn meaning(report: &Report) -> Vec<String> {
     // As it is written: the commands that name it by its beginning compare letters.
     let is_whole = |id: &str| Uuid::try_parse(id).is_ok_and(|one| one.hyphenated().to_string() == id);
     check(!is_whole(&report.run_id), "run_id is no UUID in small letters with hyphens");
-    check(report.task_id.as_deref().is_some_and(|id| !is_whole(id)), "task_id is no UUID in small letters with hyphens");
+    check(
+        report.task_id.as_deref().is_some_and(|id| !is_whole(id)),
+        "task_id is no UUID in small letters with hyphens",
+    );
     check(Timestamp::of_rfc3339(&report.started).is_none(), "started is no time of RFC 3339");
     check(Timestamp::of_rfc3339(&report.ended).is_none(), "ended is no time of RFC 3339");
     check(report.work.base_commit.trim().is_empty(), "work.base_commit is empty");

@@ -33,7 +33,11 @@ impl Report {
     pub fn handoff(&self, task: &Task, language: &str) -> Handoff {
         let speech = Speech::of(language);
         let summary = self.summary(language);
-        Handoff { summary, completed: self.section(speech, &task.content.handoff_completed), next: self.next(speech, task) }
+        Handoff {
+            summary,
+            completed: self.section(speech, &task.content.handoff_completed),
+            next: self.next(speech, task),
+        }
     }
 
     /// How it ended and what there is of it, in one sentence of at most 280 characters.
@@ -57,7 +61,8 @@ impl Report {
             return speech.not_tested();
         }
         let totals: Vec<_> = self.tests.iter().filter_map(|test| test.totals.as_ref()).collect();
-        if totals.len() == self.tests.len() && self.tests.iter().all(|test| test.is_passed() || counts_a_failure(test)) {
+        if totals.len() == self.tests.len() && self.tests.iter().all(|test| test.is_passed() || counts_a_failure(test))
+        {
             let sum = |of: fn(&&super::Totals) -> i64| totals.iter().map(of).fold(0, i64::saturating_add);
             return speech.tests_in_short(sum(|one| one.passed), sum(|one| one.failed), false);
         }
@@ -75,7 +80,8 @@ impl Report {
         let branch = work.branch.as_deref().map(code);
         let (base, result) = (code(&commit(&work.base_commit)), work.result_commit.as_deref().map(commit));
         let place = speech.place(&repository, branch.as_deref(), &base, result.as_deref().map(code).as_deref());
-        let mut lines = vec![format!("{}{stop}", place), format!("{}{stop}", speech.prepared(&self.work_in_facts(speech)))];
+        let mut lines =
+            vec![format!("{}{stop}", place), format!("{}{stop}", speech.prepared(&self.work_in_facts(speech)))];
         if work.uncommitted_total > 0 {
             lines.push(format!("{}{stop}", speech.not_committed(work.uncommitted_total, &code(&work.worktree))));
         }
@@ -87,7 +93,8 @@ impl Report {
             lines.push(speech.tested(&format!("… ({})", grouped(self.tests.len() - TESTS))));
         }
         lines.extend([speech.not_deployed(), speech.not_verified()]);
-        let mut told = vec![format!("## {}", speech.single(&speech.run(self.short_id(), &harness, self.outcome))), String::new()];
+        let mut told =
+            vec![format!("## {}", speech.single(&speech.run(self.short_id(), &harness, self.outcome))), String::new()];
         told.extend(lines.iter().map(|line| speech.line(line)));
         if !matches!(self.outcome, Outcome::Succeeded) {
             // The reason is in English, whatever the project's language: a quotation is nobody's language.
@@ -121,7 +128,11 @@ impl Report {
 
     fn look_at_commits(&self) -> String {
         let work = &self.work;
-        format!("git -C {} log --stat {}", word(&work.repository), word(&format!("{}..{}", commit(&work.base_commit), self.tip())))
+        format!(
+            "git -C {} log --stat {}",
+            word(&work.repository),
+            word(&format!("{}..{}", commit(&work.base_commit), self.tip()))
+        )
     }
 
     /// What the work is called in the repository, its worktree there or not.
@@ -139,7 +150,12 @@ impl Report {
         if let (Outcome::TestsFailed, Some(test)) = (self.outcome, self.failing_test()) {
             let failed = self.tests.iter().filter(|test| !test.is_passed()).count();
             steps.push(speech.failing(failed, self.tests.len(), &code(&test.log.path)));
-            let again = format!("git -C {} worktree add {} {}", word(&work.repository), word(&work.worktree), word(&self.tip()));
+            let again = format!(
+                "git -C {} worktree add {} {}",
+                word(&work.repository),
+                word(&work.worktree),
+                word(&self.tip())
+            );
             steps.push(speech.without_worktree(&code(&again)));
         }
         if work.uncommitted_total > 0 {

@@ -30,7 +30,9 @@ impl Report {
     pub fn receipt(&self, language: &str) -> Receipt {
         let speech = Speech::of(language);
         let work = &self.work;
-        let or = |text: Option<&str>, other: &str| Some(text.filter(|text| !text.is_empty()).map_or_else(|| other.to_owned(), name));
+        let or = |text: Option<&str>, other: &str| {
+            Some(text.filter(|text| !text.is_empty()).map_or_else(|| other.to_owned(), name))
+        };
         let version = self.harness.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
         Receipt {
             session_ref: Some(self.session()),
@@ -72,8 +74,10 @@ impl Report {
         let mut lines = vec![format!("{}{}", self.work_in_facts(speech), speech.stop())];
         let work = &self.work;
         if work.uncommitted_total > 0 {
-            let files: Vec<String> = work.uncommitted.iter().take(FILES).map(|file| code(&clipped(file, SUBJECT))).collect();
-            let more = if i64::try_from(files.len()).is_ok_and(|named| named < work.uncommitted_total) { ", …" } else { "" };
+            let files: Vec<String> =
+                work.uncommitted.iter().take(FILES).map(|file| code(&clipped(file, SUBJECT))).collect();
+            let more =
+                if i64::try_from(files.len()).is_ok_and(|named| named < work.uncommitted_total) { ", …" } else { "" };
             let told = speech.not_committed(work.uncommitted_total, &code(&work.worktree));
             lines.push(format!("{told}: {}{more}", files.join(", ")));
         }
@@ -108,17 +112,23 @@ impl Report {
         let subjects: Vec<String> =
             self.work.commits.iter().take(SUBJECTS).map(|commit| quotation(&commit.subject, SUBJECT)).collect();
         if !subjects.is_empty() {
-            let more = if self.work.commits_total > i64::try_from(subjects.len()).unwrap_or(i64::MAX) { "; …" } else { "" };
+            let more =
+                if self.work.commits_total > i64::try_from(subjects.len()).unwrap_or(i64::MAX) { "; …" } else { "" };
             lines.push(format!("{} {}{more}", speech.commits_say(), subjects.join("; ")));
         }
-        let denied: Vec<String> =
-            said.denied_tools.iter().take(TOOLS).map(|denied| format!("{} ({})", name(&denied.tool), denied.times)).collect();
+        let denied: Vec<String> = said
+            .denied_tools
+            .iter()
+            .take(TOOLS)
+            .map(|denied| format!("{} ({})", name(&denied.tool), denied.times))
+            .collect();
         if !denied.is_empty() {
             let more = if said.denied_tools.len() > TOOLS { ", …" } else { "" };
             lines.push(format!("{} {}{more}", speech.denied(), denied.join(", ")));
         }
         if !said.errors.is_empty() {
-            let errors: Vec<String> = said.errors.iter().take(ERRORS.0).map(|error| quotation(error, ERRORS.1)).collect();
+            let errors: Vec<String> =
+                said.errors.iter().take(ERRORS.0).map(|error| quotation(error, ERRORS.1)).collect();
             let more = if said.errors.len() > ERRORS.0 { "; …" } else { "" };
             lines.push(format!("{} {}{more}", speech.harness_errors(), errors.join("; ")));
         }
@@ -139,7 +149,9 @@ impl Report {
 
     /// What stands in the way, where something of the run itself does.
     fn blockers(&self) -> String {
-        use super::Outcome::{Failed, HarnessError, Interrupted, NoWork, OverBudget, Silent, Succeeded, TestsFailed, TimedOut};
+        use super::Outcome::{
+            Failed, HarnessError, Interrupted, NoWork, OverBudget, Silent, Succeeded, TestsFailed, TimedOut,
+        };
         match self.outcome {
             Succeeded | NoWork => String::new(),
             TestsFailed => {

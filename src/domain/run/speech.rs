@@ -239,19 +239,11 @@ impl Speech {
     }
 
     pub(super) fn commits_say(self) -> String {
-        self.say(
-            "The commits say (unchecked):",
-            "Die Commits sagen (ungeprüft):",
-            "コミットの記述（未検証）:",
-        )
+        self.say("The commits say (unchecked):", "Die Commits sagen (ungeprüft):", "コミットの記述（未検証）:")
     }
 
     pub(super) fn harness_says(self) -> String {
-        self.say(
-            "The harness says (unchecked):",
-            "Der Harness sagt (ungeprüft):",
-            "ハーネスの発言（未検証）:",
-        )
+        self.say("The harness says (unchecked):", "Der Harness sagt (ungeprüft):", "ハーネスの発言（未検証）:")
     }
 
     pub(super) fn harness_errors(self) -> String {

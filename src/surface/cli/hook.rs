@@ -27,7 +27,7 @@ use crate::error::{Code, Refusal};
 use crate::operation::Pinned;
 use crate::operations::glance::{Glance, glance};
 use crate::store::backend::{Store, work};
-use crate::surface::cli::{Session, answer, commands, now};
+use crate::surface::cli::{Session, answer, commands, now, unattended};
 
 /// How long others are waited for when nobody says, who lock the database or serve it, so that all of a hook stays below
 /// 50 ms.
@@ -162,7 +162,8 @@ fn answered(matches: &ArgMatches) -> ExitCode {
 
 fn answer_to(matches: &ArgMatches, log: &mut Log) -> Result<Option<Value>, Failure> {
     let received = received::all();
-    if std::env::var_os("HEYAIRA_HOOKS").is_some_and(|value| value == "off") {
+    // A run has its brief, and its report: it is told of nothing, and leaves no draft.
+    if std::env::var_os("HEYAIRA_HOOKS").is_some_and(|value| value == "off") || unattended::current().is_some() {
         return Ok(None);
     }
     let named = matches.get_one::<String>("client").map(String::as_str).unwrap_or_default();

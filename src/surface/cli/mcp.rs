@@ -14,7 +14,7 @@ use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
 use crate::operation::{Connection, Door};
 use crate::operations;
-use crate::surface::cli::{Session, caller, connections};
+use crate::surface::cli::{Session, caller, connections, unattended};
 use crate::surface::mcp::handler::Handler;
 use crate::surface::mcp::remote::Remote;
 use crate::surface::mcp::remote::address::Address;
@@ -84,7 +84,8 @@ fn here(config: Config) -> Handler {
         let service = config.open(false).inspect_err(|refusal| {
             tracing::error!(why = refusal.clone().of_owner().message, "the database cannot be opened");
         })?;
-        let connection = Connection::new(Ok(pinned), caller(), Role::Write, Door::Stdio, service.ids.as_ref());
+        let connection = Connection::new(Ok(pinned), caller(), Role::Write, Door::Stdio, service.ids.as_ref())
+            .within(unattended::current());
         Ok(Open { service, connection: Arc::new(connection) })
     };
     Handler::new(Box::new(opener), environment())
@@ -94,7 +95,8 @@ fn here(config: Config) -> Handler {
 fn elsewhere(config: Config, address: Address, matches: &ArgMatches) -> Handler {
     let file = matches.get_one::<PathBuf>("token-file").cloned();
     let credential = Credential::new(file, std::env::var("HEYAIRA_TOKEN").ok());
-    let remote = Remote::new(address, credential, Box::new(move || config.pinned()), environment());
+    let remote =
+        Remote::new(address, credential, Box::new(move || config.pinned()), environment(), unattended::current());
     Handler::over(Arc::new(remote), operations::all())
 }
 

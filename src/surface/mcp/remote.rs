@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use crate::domain::session::Observed;
 use crate::error::{Code, Refusal, Result};
+use crate::operation::right::check_run;
 use crate::operation::{Entry, Pinned};
 use crate::surface::mcp::calls::{Calls, Surroundings, apart};
 use crate::surface::mcp::observed::Environment;
@@ -48,6 +49,7 @@ struct Shared {
     credential: Credential,
     pin: Pin,
     connection: String,
+    run: Option<String>,
     state: Mutex<State>,
 }
 
@@ -60,10 +62,16 @@ struct State {
 }
 
 impl Remote {
-    /// Nothing is asked or sent yet.
-    pub fn new(address: Address, credential: Credential, pin: Pin, environment: Vec<(String, String)>) -> Self {
+    /// Nothing is asked or sent yet. What belongs to an unattended `run` reads alone, whatever its token may do.
+    pub fn new(
+        address: Address,
+        credential: Credential,
+        pin: Pin,
+        environment: Vec<(String, String)>,
+        run: Option<String>,
+    ) -> Self {
         let connection = Uuid::new_v4().simple().to_string()[..12].to_owned();
-        let shared = Shared { client: Client::new(address), credential, pin, connection, state: Mutex::default() };
+        let shared = Shared { client: Client::new(address), credential, pin, connection, run, state: Mutex::default() };
         Self { shared: Arc::new(shared), environment: Environment::new(environment) }
     }
 }
@@ -109,6 +117,7 @@ impl Shared {
 
     fn call(&self, entry: &'static Entry, observed: &Observed, arguments: &Value) -> Result<Value> {
         let pinned = self.pinned()?;
+        self.run.as_deref().map_or(Ok(()), |run| check_run(run, entry))?;
         let authorization = self.credential.header()?;
         let body = serde_json::to_vec(arguments).map_err(|error| Refusal::internal(&error))?;
         let (key, named_session) = {

@@ -142,7 +142,7 @@ fn elsewhere(session: &Session, url: &str, matches: &ArgMatches) -> Result<Found
     let (pinned, profile) = profile_of_owner(session, &shown)?;
     let credential = Credential::new(token_file.clone(), std::env::var("HEYAIRA_TOKEN").ok());
     let asked_for = pinned.clone();
-    let remote = Remote::new(address, credential, Box::new(move || Ok(asked_for.clone())), Vec::new());
+    let remote = Remote::new(address, credential, Box::new(move || Ok(asked_for.clone())), Vec::new(), None);
     let entry =
         operations::named("server_identity").ok_or_else(|| Refusal::internal(&"server_identity is not listed"))?;
     let identity = wait(remote.call(&Extensions::new(), entry, Observed::default(), json!({})))?;
