@@ -295,8 +295,6 @@ impl Unrecorded {
         let all = format!("heyaira run list --recorded=false{task}");
         let record =
             "heyaira run record RUN --expected-version N, or task_update with work_receipt.session_ref run:RUN";
-        let mut answer = json!({"count": self.count, "rows": [], "next": record});
-        let left = room.saturating_sub(cost_of(&answer) + cost_of(&json!(all)) + 20);
         let rows = self.found.iter().map(|run| {
             let mut row = in_short(run, self.now);
             if self.task.is_some() {
@@ -304,9 +302,19 @@ impl Unrecorded {
             }
             Value::Object(row)
         });
-        let rows = rows_at_a_glance(rows.collect(), left);
-        if i64::try_from(rows.len()).is_ok_and(|shown| shown < self.count) {
-            answer["rest"] = json!(all);
+        let rows: Vec<Value> = rows.collect();
+        let is_all = |rows: &[Value]| i64::try_from(rows.len()).is_ok_and(|shown| shown == self.count);
+        let mut answer = json!({"count": self.count, "rows": rows, "next": record});
+        if is_all(&rows) && cost_of(&answer) <= room {
+            return Some(answer);
+        }
+        answer["rest"] = json!(all);
+        answer["rows"] = json!([]);
+        let rows = rows_at_a_glance(rows, room.saturating_sub(cost_of(&answer)));
+        if is_all(&rows)
+            && let Some(fields) = answer.as_object_mut()
+        {
+            fields.shift_remove("rest");
         }
         answer["rows"] = Value::Array(rows);
         Some(answer)

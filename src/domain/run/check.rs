@@ -51,9 +51,10 @@ fn look(place: &str, format: &Value, value: &Value, problems: &mut Vec<String>) 
         problems.push(format!("{place} is no {}", kinds.first().copied().unwrap_or_default()));
         return;
     }
-    if let Some(words) = format.get("enum").and_then(Value::as_array).filter(|words| !words.contains(value)) {
-        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    let words = words(format);
+    if !words.is_empty() && !words.iter().any(|word| value == word) {
         problems.push(format!("{place} is none of {}", words.join(", ")));
+        return;
     }
     match value {
         Value::Object(fields) => look_at_fields(place, format, fields, problems),
@@ -86,6 +87,16 @@ fn look_at_fields(place: &str, format: &Value, fields: &Map<String, Value>, prob
 fn alternatives(format: &Value) -> &Value {
     let several = format.get("anyOf").and_then(Value::as_array).into_iter().flatten();
     several.into_iter().find(|one| one.get("type").is_none_or(|kind| kind != "null")).unwrap_or(format)
+}
+
+/// The words that a value may be; a word with a comment has a format of its own.
+fn words(format: &Value) -> Vec<&str> {
+    let several = |name: &str| format.get(name).and_then(Value::as_array).into_iter().flatten();
+    let commented = several("oneOf").flat_map(|one| {
+        let words = one.get("enum").and_then(Value::as_array).into_iter().flatten();
+        words.chain(one.get("const"))
+    });
+    several("enum").chain(commented).filter_map(Value::as_str).collect()
 }
 
 /// The types that a value may have, `null` last.
