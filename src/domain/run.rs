@@ -2,6 +2,7 @@
 //! model outside of [`Said`]: what they claim is no fact.
 
 pub mod brief;
+pub mod outcome;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
