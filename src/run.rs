@@ -21,9 +21,11 @@ pub mod report;
 #[cfg(unix)]
 pub mod stop;
 #[cfg(unix)]
-pub mod thin;
+pub mod tests;
+pub mod totals;
 #[cfg(unix)]
 pub mod watch;
+pub mod work;
 
 /// The present moment, in microseconds since 1970.
 #[cfg(unix)]

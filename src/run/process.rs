@@ -59,6 +59,24 @@ pub fn stand_alone() -> io::Result<()> {
     Ok(())
 }
 
+/// Ends what is left below this process once it waits for none of its children any more, such as what a test command
+/// started in a session of its own. How many there were.
+pub fn sweep(mark: &str) -> i64 {
+    let mut met = BTreeSet::new();
+    let until = Instant::now() + STUBBORN;
+    loop {
+        // What has ended is no process, and a number, until its parent has asked.
+        while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
+        let left = descendants(getpid(), mark);
+        if left.is_empty() || Instant::now() >= until {
+            return i64::try_from(met.len()).unwrap_or(i64::MAX);
+        }
+        met.extend(left.iter().map(|member| (member.id, member.began)));
+        signal_all(&left, Signal::KILL);
+        thread::sleep(AGAIN);
+    }
+}
+
 /// A process that runs, in a group of its own.
 #[derive(Debug)]
 pub struct Running {

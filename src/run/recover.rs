@@ -7,17 +7,18 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::folder::{RunFolder, Runs};
+use super::folder::{Plan, RunFolder, Runs};
 use super::log::close_left;
 use super::process::{GRACE, signal_all};
 use super::report::{Parts, assemble};
 use super::watch::{OUTPUT, mark};
-use super::{claim, family, now, thin};
-use crate::client::harness::Told;
+use super::{claim, family, now, work};
+use crate::client::harness::{Harness, Told};
+use crate::client::harness::{Meter, Place, Spent};
 use crate::domain::run::{Exit, Outcome, Program, Report};
+use crate::domain::time::Timestamp;
+use crate::economics::Prices;
 
-/// How long git may take to say what there is.
-const GIT: Duration = Duration::from_mins(1);
 /// How often it is looked whether processes have ended.
 const AGAIN: Duration = Duration::from_millis(20);
 /// How long is tried to end processes that the kernel does not end.
@@ -56,24 +57,21 @@ fn gone(folder: &RunFolder) -> io::Result<Report> {
     if left > 0 {
         problems.push(format!("{left} processes could not be ended."));
     }
-    let work = thin::facts(&plan, Instant::now() + GIT).unwrap_or_else(|problem| {
-        problems.push(problem);
-        thin::unknown(&plan)
-    });
+    let (work, unknown) = work::facts(&plan);
+    problems.extend(unknown);
     let is_begun = progress.started_micros > 0;
     let started_micros = if is_begun { progress.started_micros } else { now() };
     let took = u64::try_from(progress.active_micros - progress.started_micros).unwrap_or_default();
+    let native = progress.native_session_id.clone().or_else(|| plan.resume.clone());
+    let told = Told { session_id: native, cost_usd: progress.cost_usd, ..Told::default() };
     let parts = Parts {
         outcome: Outcome::Interrupted,
         reason: "What watched over it was killed.".to_owned(),
         started_micros,
         took: Duration::from_micros(took),
         exit: Exit::default(),
-        told: Told {
-            session_id: progress.native_session_id.clone().or_else(|| plan.resume.clone()),
-            cost_usd: progress.cost_usd,
-            ..Told::default()
-        },
+        spent: spent(&plan, started_micros, &told),
+        told,
         program: Program { name: plan.harness.clone(), version: None, command: plan.extra.clone() },
         work,
         tests: Vec::new(),
@@ -87,6 +85,13 @@ fn gone(folder: &RunFolder) -> io::Result<Report> {
     // The report says the same.
     let _ = folder.write_progress(&progress);
     Ok(report)
+}
+
+/// What the transcript of its session says that it cost.
+fn spent(plan: &Plan, started_micros: i64, told: &Told) -> Option<Spent> {
+    let (harness, prices) = (Harness::named(&plan.harness).ok()?, Prices::built_in().ok()?);
+    let place = Place::here(&plan.worktree);
+    Meter::new(harness, Timestamp(started_micros), place, prices).settled(told)
 }
 
 /// Ends what carries a run's mark; how many there were, and how many are left.

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::folder::Plan;
 use super::now;
+use crate::client::harness::Spent;
 use crate::client::harness::Told;
-use crate::domain::run::{Cost, Exit, Log, Outcome, Program, Report, SCHEMA, SCHEMA_VERSION, Said, Test, Tokens, Work};
+use crate::domain::run::{Cost, Exit, Log, Outcome, Program, Report, SCHEMA, SCHEMA_VERSION, Said, Test, Work};
 use crate::domain::secret::masked;
 use crate::domain::session::session_ref_problem;
 use crate::domain::text;
 use crate::domain::time::Timestamp;
-use crate::economics::session::Usage;
 
 /// How much of the last message is kept, in characters.
 const MESSAGE: usize = 20_000;
@@ -32,6 +32,8 @@ pub struct Parts {
     pub exit: Exit,
     /// What it told.
     pub told: Told,
+    /// What it cost.
+    pub spent: Option<Spent>,
     /// The program.
     pub program: Program,
     /// What git says.
@@ -50,7 +52,9 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
     let native = told.session_id.filter(|id| !id.is_empty());
     let native_ref = native.as_ref().map(|id| format!("{}:{id}", plan.harness));
     let session_ref = native_ref.filter(|named| session_ref_problem(named).is_none());
-    let tokens = told.usage.map(tokens);
+    let unknown = Cost { usd: None, basis: "unknown".to_owned() };
+    let spent = parts.spent;
+    let model = spent.as_ref().and_then(|spent| spent.model.clone());
     Report {
         schema: SCHEMA.to_owned(),
         schema_version: SCHEMA_VERSION,
@@ -67,12 +71,9 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
         native_session_id: native,
         is_resumed: plan.resume.is_some(),
         harness: without_secrets(Program { version: told.version.or(parts.program.version), ..parts.program }),
-        model: told.model.or_else(|| plan.model.clone()),
-        usage: tokens,
-        cost: Cost {
-            usd: told.cost_usd,
-            basis: if told.cost_usd.is_some() { "harness" } else { "unknown" }.to_owned(),
-        },
+        model: model.or(told.model),
+        usage: spent.as_ref().and_then(Spent::tokens),
+        cost: spent.as_ref().map_or(unknown, Spent::cost),
         exit: parts.exit,
         work: parts.work,
         tests: parts.tests,
@@ -90,16 +91,6 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
 fn without_secrets(program: Program) -> Program {
     let command = program.command.iter().map(|word| masked(word).into_owned()).collect();
     Program { command, ..program }
-}
-
-fn tokens(usage: Usage) -> Tokens {
-    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    Tokens {
-        input: number(usage.input),
-        cache_read: number(usage.cache_read),
-        cache_write: number(usage.written()),
-        output: number(usage.output),
-    }
 }
 
 /// A text of the harness's without secrets. What is cut off would no longer be known for one, so they are taken out first.

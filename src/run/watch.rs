@@ -16,10 +16,14 @@ use super::output::Output;
 use super::process::{Event, Running};
 use super::report::{self, Parts};
 use super::stop::Stop;
-use super::{now, thin};
+use super::{now, process, tests, work};
+use crate::client::harness::version;
 use crate::client::harness::{Harness, Input, Launch, Reader, Told, Wanted, launch};
+use crate::client::harness::{Meter, Place, Spent};
 use crate::domain::run::outcome::{Ending, Seen, decide};
 use crate::domain::run::{Exit, Log, Outcome, Program, Report};
+use crate::domain::time::Timestamp;
+use crate::economics::{Prices, Usage};
 
 /// The file of the brief.
 pub const BRIEF: &str = "brief.md";
@@ -33,8 +37,6 @@ const MARK_OF_BRIEF: &str = "HEYAIRA_RUN_BRIEF";
 const PLACE_AGAIN: Duration = Duration::from_millis(200);
 /// How often it says how far it is, and looks at what it cost.
 const TICK: Duration = Duration::from_secs(1);
-/// How long git may take to say what there is.
-const GIT: Duration = Duration::from_mins(2);
 
 /// What its environment holds for every process of a run.
 pub fn mark(run_id: &str) -> String {
@@ -42,7 +44,7 @@ pub fn mark(run_id: &str) -> String {
 }
 
 /// Watches over one run to its end; none where somebody else has it in hand or has reported on it.
-pub fn watch(runs: &Runs, folder: &RunFolder, stop: &Stop) -> io::Result<Option<Report>> {
+pub fn watch(runs: &Runs, folder: &RunFolder, prices: &Prices, stop: &Stop) -> io::Result<Option<Report>> {
     let Some(owner) = claim::own(folder)? else { return Ok(None) };
     if folder.report().is_ok() {
         return Ok(None);
@@ -52,7 +54,7 @@ pub fn watch(runs: &Runs, folder: &RunFolder, stop: &Stop) -> io::Result<Option<
     let progress = Progress { watcher: Some((id, began(id))), ..Progress::default() };
     let mut watch =
         Watch { folder: folder.clone(), written: None, progress, stop: stop.clone(), problems: Vec::new(), plan };
-    let report = watch.whole(runs);
+    let report = watch.whole(runs, prices);
     folder.write_report(&report)?;
     watch.progress.outcome = Some(report.outcome);
     watch.phase("over");
@@ -83,6 +85,7 @@ struct Done {
     ending: Ending,
     exit: Exit,
     told: Told,
+    spent: Option<Spent>,
     program: Program,
     log: Log,
     processes: i64,
@@ -90,16 +93,16 @@ struct Done {
 }
 
 impl Watch {
-    fn whole(&mut self, runs: &Runs) -> Report {
+    fn whole(&mut self, runs: &Runs, prices: &Prices) -> Report {
         let harness = Harness::named(&self.plan.harness).unwrap_or(Harness::Command);
         let place = self.wait_for_place(runs);
         self.progress.started_micros = now();
         self.progress.active_micros = self.progress.started_micros;
         let done = match &place {
-            Some(_) => self.harness(harness),
+            Some(_) => self.harness(harness, prices),
             None => self.not_begun(interrupted()),
         };
-        let mut report = self.look(harness, done);
+        let mut report = self.look(done);
         drop(place);
         report.problems.append(&mut self.problems);
         report
@@ -128,6 +131,7 @@ impl Watch {
             ending,
             exit: Exit::default(),
             told: Told::default(),
+            spent: None,
             program: Program { name: self.plan.harness.clone(), ..Program::default() },
             log,
             processes: 0,
@@ -136,7 +140,7 @@ impl Watch {
     }
 
     /// Starts the harness, follows it, and ends it.
-    fn harness(&mut self, harness: Harness) -> Done {
+    fn harness(&mut self, harness: Harness, prices: &Prices) -> Done {
         let brief = self.folder.path().join(BRIEF);
         let text = fs::read_to_string(&brief).unwrap_or_default();
         let launch = match launch(harness, &wanted(&self.plan, &brief, &text)) {
@@ -164,15 +168,21 @@ impl Watch {
         self.stop.wake(running.stopper());
         self.progress.group = Some(running.group());
         self.phase("working");
-        let ending = self.follow(&mut running, &output, &reader, started);
+        let since = Timestamp(self.progress.started_micros);
+        let mut meter = Meter::new(harness, since, Place::here(&self.plan.worktree), prices.clone());
+        let ending = self.follow(&mut running, &output, &reader, &mut meter);
         let took = started.elapsed();
         let ended = running.end();
         let (log, problems) = output.close();
         self.problems.extend(ended.problems);
         self.problems.extend(problems);
-        self.note(&output, &reader);
-        let told = std::mem::replace(&mut *held(&reader), Reader::new(harness, false)).ended(ended.exit);
-        Done { ending, exit: ended.exit, told, program, log, processes: ended.processes, took }
+        self.note(&output, &reader, &mut meter);
+        let mut told = std::mem::replace(&mut *held(&reader), Reader::new(harness, false)).ended(ended.exit);
+        told.session_id = told.session_id.or_else(|| self.progress.native_session_id.clone());
+        told.version = told.version.or_else(|| version(harness));
+        let spent = meter.settled(&told);
+        let ending = self.beyond(ending, spent.as_ref());
+        Done { ending, exit: ended.exit, told, spent, program, log, processes: ended.processes, took }
     }
 
     fn command(&self, launch: &Launch, brief: &std::path::Path) -> io::Result<Command> {
@@ -190,7 +200,8 @@ impl Watch {
     }
 
     /// Waits until it ends or has to.
-    fn follow(&mut self, running: &mut Running, output: &Output, reader: &Mutex<Reader>, started: Instant) -> Ending {
+    fn follow(&mut self, running: &mut Running, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Ending {
+        let started = Instant::now();
         let late = started + Duration::from_millis(self.plan.timeout_ms);
         let mut tick = started + TICK;
         loop {
@@ -207,8 +218,8 @@ impl Watch {
             }
             if at >= tick {
                 tick = at + TICK;
-                self.note(output, reader);
-                if let Some(ending) = self.over_budget() {
+                let spent = self.note(output, reader, meter);
+                if let Some(ending) = self.over_budget(spent.as_ref()) {
                     return ending;
                 }
             }
@@ -220,22 +231,32 @@ impl Watch {
     }
 
     /// Writes down how far it is.
-    fn note(&mut self, output: &Output, reader: &Mutex<Reader>) {
-        let told = held(reader).told().clone();
-        let spent = thin::spent(&told);
+    fn note(&mut self, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Option<Spent> {
+        let mut told = held(reader).told().clone();
+        told.session_id = told.session_id.or_else(|| self.progress.native_session_id.clone());
+        let spent = meter.spent(&told);
         self.progress.active_micros = self.progress.started_micros + output.active_micros();
-        self.progress.tokens = spent.tokens;
-        self.progress.cost_usd = spent.cost_usd;
-        if told.session_id.is_some() {
-            self.progress.native_session_id = told.session_id;
-        }
+        self.progress.tokens = spent.as_ref().and_then(|spent| spent.usage).map(Usage::context);
+        self.progress.cost_usd = spent.as_ref().and_then(|spent| spent.cost_usd);
+        self.progress.native_session_id = told.session_id;
         self.write_progress();
+        spent
     }
 
-    fn over_budget(&self) -> Option<Ending> {
-        let budget = self.plan.budget_usd?;
-        let cost = self.progress.cost_usd.filter(|cost| *cost > budget)?;
-        Some(Ending::OverBudget(format!("It had cost ${cost:.4} of ${budget:.4}, and was ended.")))
+    /// Why it has to end where it cost more than it may, or nobody can say what it costs.
+    fn over_budget(&self, spent: Option<&Spent>) -> Option<Ending> {
+        let (budget, spent) = (self.plan.budget_usd?, spent?);
+        let why = match spent.cost_usd {
+            Some(cost) if cost > budget => format!("It had cost ${cost:.4}, and may cost ${budget:.4}."),
+            Some(_) => return None,
+            None => "What it costs cannot be known: there is no price of its model.".to_owned(),
+        };
+        Some(Ending::OverBudget(why))
+    }
+
+    /// The same after its end: what it cost last is known only then.
+    fn beyond(&self, ending: Ending, spent: Option<&Spent>) -> Ending {
+        if ending == Ending::Own { self.over_budget(spent).unwrap_or(ending) } else { ending }
     }
 
     fn phase(&mut self, phase: &str) {
@@ -251,36 +272,34 @@ impl Watch {
     }
 
     /// What git and the tests say, once nothing of the harness is left.
-    fn look(&mut self, harness: Harness, mut done: Done) -> Report {
-        let (work, is_known) = match thin::facts(&self.plan, Instant::now() + GIT) {
-            Ok(work) => (work, true),
-            Err(problem) => {
-                self.problems.push(problem);
-                (thin::unknown(&self.plan), false)
-            }
-        };
-        let is_command = harness == Harness::Command;
+    fn look(&mut self, done: Done) -> Report {
+        let (work, problems) = work::facts(&self.plan);
+        let is_known = problems.is_empty() || work.is_any();
+        self.problems.extend(problems);
         let error = done.told.errors.last().cloned();
         let seen = Seen {
             ending: &done.ending,
             exit: done.exit,
             model_failed: done.told.model_failed,
-            is_complete: is_command || done.told.is_complete,
+            is_complete: done.told.is_complete,
             error: error.as_deref(),
             is_work: is_known.then(|| work.is_any()),
             tests: &[],
         };
         let (mut outcome, mut reason) = decide(&seen);
-        let mut tests = Vec::new();
+        let mut ran = Vec::new();
         if outcome == Outcome::Succeeded && !self.plan.tests.is_empty() {
             self.phase("testing");
-            tests = thin::tests(&self.plan, &self.folder, &self.stop);
+            let stop = self.stop.clone();
+            let (tests, problems) = tests::run(&self.plan, &self.folder, &|| stop.is_asked());
+            process::sweep(&mark(&self.plan.run_id));
+            self.problems.extend(problems);
+            ran = tests;
             let ending = if self.stop.is_asked() { interrupted() } else { done.ending.clone() };
-            (outcome, reason) = decide(&Seen { ending: &ending, tests: &tests, ..seen });
+            (outcome, reason) = decide(&Seen { ending: &ending, tests: &ran, ..seen });
         } else if !self.plan.tests.is_empty() {
             self.problems.push("The test commands were not run: there was nothing to be tested.".to_owned());
         }
-        done.told.session_id = done.told.session_id.or_else(|| self.progress.native_session_id.clone());
         let parts = Parts {
             outcome,
             reason,
@@ -288,9 +307,10 @@ impl Watch {
             took: done.took,
             exit: done.exit,
             told: done.told,
+            spent: done.spent,
             program: done.program,
             work,
-            tests,
+            tests: ran,
             log: done.log,
             processes: done.processes,
         };

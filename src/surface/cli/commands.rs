@@ -102,6 +102,7 @@ fn grouped(root: Command, group: &str, command: Command) -> Command {
         "message" => "Messages for the owner of a task or a session",
         "handoff" => "Handoffs: check one, print its line",
         "receipt" => "Receipts: compare one with a git repository, show what came out",
+        "run" => "Runs: work that nobody attends, and the report of each",
         "project" => "Projects of this instance",
         "token" => "Tokens: the credentials of the HTTP surface",
         _ => "",

@@ -13,8 +13,6 @@ pub use start::start;
 pub use stop::stop;
 pub use watch::watch;
 
-use std::time::{Duration, Instant};
-
 use clap::Command;
 
 use crate::client::state::State;
@@ -36,9 +34,6 @@ pub const BOUND: u8 = 16;
 pub const INTERRUPTED: u8 = 17;
 /// The exit code of a run whose harness did not do its part.
 pub const HARNESS_ERROR: u8 = 18;
-
-/// How long git may take to make a worktree.
-const GIT: Duration = Duration::from_mins(2);
 
 /// The commands of the group.
 pub fn command() -> Command {
@@ -70,10 +65,6 @@ pub fn runs() -> Result<Runs> {
         Refusal::argument("there is no home folder for the runs, or HEYAIRA_STATE does not name one from the root")
     })?;
     Ok(Runs::of(&state))
-}
-
-fn until() -> Instant {
-    Instant::now() + GIT
 }
 
 /// Calls something at each signal that is to end this process, for as long as it wants. None is lost once this returns.

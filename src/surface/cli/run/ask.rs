@@ -1,27 +1,68 @@
 //! From the flags of `run start` to a plan: everything that is wrong is told at once, before anything is made.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
-use super::{flags, until};
+use super::flags;
 use crate::client::harness::{Harness, launch};
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
 use crate::operations;
 use crate::run::folder::{Plan, Runs};
-use crate::run::thin;
 use crate::run::watch::{BRIEF, wanted};
+use crate::run::work;
 use crate::surface::cli::{Session, caller, now};
 
 /// A plan, and the packet of its task.
 pub(super) struct Asked {
     pub(super) plan: Plan,
     pub(super) packet: Option<Value>,
+    pub(super) place: Where,
+}
+
+/// Where it is to work, as the command line names it.
+pub(super) struct Where {
+    path: OsString,
+    folder: PathBuf,
+    base: Option<String>,
+    branch: Option<String>,
+    worktree: Option<PathBuf>,
+}
+
+impl Where {
+    fn of(session: &Session, matches: &ArgMatches) -> Self {
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        Self {
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            folder: session.config.folder.clone(),
+            base: text("base"),
+            branch: text("branch"),
+            worktree: text("worktree").map(PathBuf::from),
+        }
+    }
+
+    /// The same for who makes it.
+    pub(super) fn wanted<'w>(&'w self, runs: &'w Runs, run_id: &'w str) -> work::Wanted<'w> {
+        work::Wanted {
+            path: &self.path,
+            folder: &self.folder,
+            runs,
+            run_id,
+            base: self.base.as_deref(),
+            branch: self.branch.as_deref(),
+            worktree: self.worktree.as_deref(),
+        }
+    }
+
+    /// Where programs are.
+    pub(super) fn path(&self) -> &OsStr {
+        &self.path
+    }
 }
 
 /// What a command line asks for.
@@ -34,23 +75,24 @@ pub(super) fn asked(session: &Session, matches: &ArgMatches, runs: &Runs) -> Res
         asked: now().rfc3339(),
         ..Plan::default()
     };
-    names(&mut plan, session, matches, runs);
+    names(&mut plan, matches);
     problems.extend(bounds(&mut plan, matches));
-    problems.extend(harness(&mut plan, session, runs));
-    let base = matches.get_one::<String>("base").map(String::as_str);
-    if let Err(found) = thin::plan_work(&mut plan, &session.config.folder, base, until()) {
-        problems.extend(found);
+    let place = Where::of(session, matches);
+    match work::planned(&place.wanted(runs, &plan.run_id)) {
+        Ok(prepared) => prepared.note_in(&mut plan),
+        Err(refusal) => problems.push(refusal.message),
     }
+    problems.extend(harness(&mut plan, session, runs));
     let task = matches.get_one::<String>("task").map(String::as_str);
     let packet = of_database(session, &mut plan, task);
     if problems.is_empty() {
-        return packet.map(|packet| Asked { plan, packet });
+        return packet.map(|packet| Asked { plan, packet, place });
     }
     problems.extend(packet.err().map(|refusal| refusal.of_owner().message));
     Err(Refusal::argument(problems.join("; ")))
 }
 
-fn names(plan: &mut Plan, session: &Session, matches: &ArgMatches, runs: &Runs) {
+fn names(plan: &mut Plan, matches: &ArgMatches) {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
     plan.extra = texts("words");
@@ -58,9 +100,6 @@ fn names(plan: &mut Plan, session: &Session, matches: &ArgMatches, runs: &Runs) 
     plan.model = text("model");
     plan.resume = text("resume");
     plan.tests = texts("test");
-    plan.branch = text("branch").unwrap_or_else(|| format!("heyaira/run-{}", &plan.run_id[..8]));
-    let own = runs.run(&plan.run_id).path().join("worktree");
-    plan.worktree = text("worktree").map_or(own, |named| session.config.folder.join(named));
 }
 
 /// Takes the bounds; what is wrong with them.

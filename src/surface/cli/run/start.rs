@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
-use super::ask::{Asked, asked};
-use super::{follow, runs, until};
+use super::ask::{Asked, Where, asked};
+use super::{follow, runs};
 use crate::domain::run::brief::Brief;
 use crate::error::{Code, Refusal, Result};
+use crate::run::claim::{self, Held};
 use crate::run::folder::{Plan, RunFolder, Runs};
+use crate::run::recover;
 use crate::run::watch::BRIEF;
-use crate::run::{claim, recover, thin};
+use crate::run::work::{Prepared, prepare};
 use crate::surface::cli::{Session, answer};
 
 /// What the watcher says where nobody hears it.
@@ -27,35 +29,51 @@ const AGAIN: Duration = Duration::from_millis(5);
 /// `heyaira run start`.
 pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let runs = runs()?;
-    let Asked { mut plan, packet } = asked(session, matches, &runs)?;
+    let Asked { mut plan, packet, place } = asked(session, matches, &runs)?;
     let folder = runs.run(&plan.run_id);
-    let begun = begin(session, &runs, &folder, &mut plan, packet.as_ref());
-    let watcher = begun.inspect_err(|_| leave_nothing(&folder, &plan))?;
+    let watcher = made(&runs, &folder, &plan, &place).and_then(|(starting, prepared)| {
+        prepared.clone().note_in(&mut plan);
+        let begun = begin(session, &folder, &plan, packet.as_ref());
+        drop(starting);
+        begun.inspect_err(|_| {
+            // Why it was not started is what is told.
+            let _ = prepared.take_back(place.path());
+        })
+    });
+    let watcher = watcher.inspect_err(|_| {
+        let _ = fs::remove_dir_all(folder.path());
+    })?;
     if matches.get_flag("detach") {
         return detached(session, &folder, &plan);
     }
     follow::follow(session, &folder, &plan, watcher)
 }
 
-/// Makes everything and starts the watcher.
-fn begin(session: &Session, runs: &Runs, folder: &RunFolder, plan: &mut Plan, packet: Option<&Value>) -> Result<Child> {
-    let failed = |error: io::Error| {
-        let message = format!("the run's folder {} cannot be written: {error}", folder.path().display());
+/// What cannot be written.
+fn failed(folder: &RunFolder) -> impl Fn(io::Error) -> Refusal {
+    let shown = folder.path().display().to_string();
+    move |error| {
+        let message = format!("the run's folder {shown} cannot be written: {error}");
         Refusal::new(Code::Unavailable, message, "Make room or name another HEYAIRA_STATE. Nothing was started.")
-    };
+    }
+}
+
+/// Makes the run's folder, which this process has in hand, and its worktree.
+fn made(runs: &Runs, folder: &RunFolder, plan: &Plan, place: &Where) -> Result<(Option<Held>, Prepared)> {
     // What an earlier watcher left is told before there is more to tell.
-    recover::all(runs).map_err(failed)?;
-    folder.make().map_err(failed)?;
-    let starting = claim::starting(folder).map_err(failed)?;
-    write_brief(folder, plan, packet).map_err(failed)?;
-    thin::prepare(plan, until()).map_err(|problem| {
-        let next = "Correct it and call again. Nothing was started.";
-        Refusal::not_allowed(format!("the worktree cannot be made: {problem}"), next)
-    })?;
-    folder.write_plan(plan).map_err(failed)?;
-    let mut watcher = command(session, folder, plan).and_then(|mut command| command.spawn()).map_err(failed)?;
+    recover::all(runs).map_err(failed(folder))?;
+    folder.make().map_err(failed(folder))?;
+    let starting = claim::starting(folder).map_err(failed(folder))?;
+    Ok((starting, prepare(&place.wanted(runs, &plan.run_id))?))
+}
+
+/// Writes plan and brief, and starts the watcher.
+fn begin(session: &Session, folder: &RunFolder, plan: &Plan, packet: Option<&Value>) -> Result<Child> {
+    write_brief(folder, plan, packet).map_err(failed(folder))?;
+    folder.write_plan(plan).map_err(failed(folder))?;
+    let watcher = command(session, folder, plan).and_then(|mut command| command.spawn());
+    let mut watcher = watcher.map_err(failed(folder))?;
     let is_there = wait_for(folder, &mut watcher);
-    drop(starting);
     if is_there { Ok(watcher) } else { Err(Refusal::internal(&"the watcher ended before it began")) }
 }
 
@@ -111,13 +129,6 @@ fn wait_for(folder: &RunFolder, watcher: &mut Child) -> bool {
     let _ = watcher.kill();
     let _ = watcher.wait();
     false
-}
-
-/// Takes away what a run had that was not started.
-fn leave_nothing(folder: &RunFolder, plan: &Plan) {
-    thin::undo(plan, until());
-    // Why it was not started is what is told.
-    let _ = fs::remove_dir_all(folder.path());
 }
 
 fn detached(session: &Session, folder: &RunFolder, plan: &Plan) -> Result<ExitCode> {

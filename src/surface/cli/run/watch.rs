@@ -13,6 +13,7 @@ use crate::run::folder::RunFolder;
 use crate::run::process::stand_alone;
 use crate::run::stop::Stop;
 use crate::surface::cli::Session;
+use crate::surface::cli::economics::prices;
 
 /// `heyaira run watch RUN`.
 pub fn watch(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
@@ -27,7 +28,7 @@ pub fn watch(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         asked.ask();
         true
     })?;
-    let report = crate::run::watch::watch(&runs, &folder, &stop).map_err(failed)?;
+    let report = crate::run::watch::watch(&runs, &folder, &prices(None)?, &stop).map_err(failed)?;
     let Some(report) = report else { return Ok(ExitCode::SUCCESS) };
     if let Err(refusal) = deliver(session, &folder) {
         // The report is kept, and the next command that looks at runs delivers it.
