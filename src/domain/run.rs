@@ -4,6 +4,7 @@
 pub mod brief;
 pub mod check;
 mod handoff;
+pub mod outcome;
 mod receipt;
 mod shown;
 mod speech;

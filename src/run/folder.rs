@@ -64,6 +64,9 @@ pub struct Plan {
     pub test_timeout_ms: u64,
     /// What it may cost, in US dollars.
     pub budget_usd: Option<f64>,
+    /// How many runs may work at once, this one among them.
+    #[serde(default)]
+    pub max: u32,
     /// How much of each output is kept, in bytes.
     pub log_limit: u64,
     /// What was written after the `--`.

@@ -9,13 +9,13 @@ use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
     Session, clients, connections, doctor, draft, economics, exits, flags, handoff, hook, maintain, mcp, receipt,
-    redact, serve, setup, start, transfer,
+    redact, run, serve, setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 19] = [
+const BY_HAND: [(&str, Run); 22] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -34,6 +34,9 @@ const BY_HAND: [(&str, Run); 19] = [
     ("restore", maintain::restore),
     ("move", transfer::run),
     ("redact", redact::run),
+    ("run start", run::start),
+    ("run stop", run::stop),
+    ("run watch", run::watch),
     ("completions", maintain::completions),
 ];
 
@@ -53,6 +56,7 @@ pub fn all() -> Command {
     for command in made_by_hand() {
         root = root.subcommand(with_globals(command));
     }
+    root = root.subcommand(run::command());
     for entry in operations::all() {
         let words: Vec<&str> = entry.command.split(' ').collect();
         root = match words.as_slice() {
