@@ -2,11 +2,14 @@
 //! write into it, never wait for an answer of a person or a network, and never outlast its time.
 //!
 //! What a repository's configuration can have git run is set aside by ours, which git takes over its own: monitors,
-//! hooks, and one by one the filters that it names. Differences, logs and aliases, which can run more, are not asked for.
+//! hooks, and one by one the filters that it names. Logs and aliases, which can run more, are not asked for, and a
+//! difference only between two commits, by the command that runs nothing. [`worktree`] alone writes, by rules of its own.
 
 pub mod left;
 pub mod look;
 pub(crate) mod process;
+pub mod since;
+pub mod worktree;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

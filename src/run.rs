@@ -5,3 +5,6 @@
 //! which outlives whoever asked for the run; only the watcher starts the harness and writes the report.
 
 pub mod folder;
+pub mod tests;
+pub mod totals;
+pub mod work;

@@ -77,7 +77,7 @@ fn first_line(told: &str) -> String {
 }
 
 /// A failure in one line.
-fn told(failure: &Failure) -> String {
+pub(super) fn told(failure: &Failure) -> String {
     match failure {
         Failure::Absent => "there is no git".to_owned(),
         Failure::Old(version) => format!("git {version} is too old"),
@@ -376,10 +376,21 @@ fn note_local(branch: &mut Branch, found: &[String]) {
     }
 }
 
-/// How many files differ from the last commit, and how many git does not know; the first few by name. Submodules are
-/// left to themselves: git would look at them with their own configuration.
+/// How many files differ from the last commit, and how many git does not know; the first few by name.
 pub(super) fn count_changes(git: &Git, examples: &mut Vec<String>, most: usize) -> Told<(i64, i64)> {
     let (mut uncommitted, mut untracked) = (0, 0);
+    each_change(git, |is_untracked, path| {
+        *(if is_untracked { &mut untracked } else { &mut uncommitted }) += 1;
+        if examples.len() < most {
+            examples.push(visible(text::head(&String::from_utf8_lossy(path), WORDS)));
+        }
+    })?;
+    Ok((uncommitted, untracked))
+}
+
+/// Each file that differs from the last commit, or that git does not know, which is told with it. Submodules are left to
+/// themselves: git would look at them with their own configuration.
+pub(super) fn each_change(git: &Git, mut each: impl FnMut(bool, &[u8])) -> Told<()> {
     let words = [
         "status",
         "--porcelain=v2",
@@ -397,17 +408,13 @@ pub(super) fn count_changes(git: &Git, examples: &mut Vec<String>, most: usize) 
             Some(b'?') => 1,
             _ => return,
         };
-        *(if record[0] == b'?' { &mut untracked } else { &mut uncommitted }) += 1;
-        if examples.len() < most {
-            let path = record.splitn(before + 1, |byte| *byte == b' ').last().unwrap_or_default();
-            examples.push(visible(text::head(&String::from_utf8_lossy(path), WORDS)));
-        }
-    })?;
-    Ok((uncommitted, untracked))
+        let path = record.splitn(before + 1, |byte| *byte == b' ').last().unwrap_or_default();
+        each(record[0] == b'?', path);
+    })
 }
 
 /// The first submodules whose files are here, by their paths and folders; and how many more there are.
-fn submodules(git: &Git, top: &Path) -> Told<(Vec<(String, PathBuf)>, usize)> {
+pub(super) fn submodules(git: &Git, top: &Path) -> Told<(Vec<(String, PathBuf)>, usize)> {
     let mut found = Vec::new();
     let mut more = 0;
     let whole = top.canonicalize().unwrap_or_else(|_| top.to_owned());

@@ -22,11 +22,35 @@ pub(crate) struct Ended {
 /// Runs a process whose outputs are piped; `take` sees its output as it comes, and says whether it wants more.
 ///
 /// An error of the kind `TimedOut` where it did not end until then, `FileTooLarge` where `take` wanted no more.
-pub(crate) fn run(
+pub(crate) fn run(command: Command, input: &str, until: Instant, take: &mut dyn FnMut(&[u8]) -> bool) -> Result<Ended> {
+    run_ending(command, input, until, take, |_| ())
+}
+
+/// The same in a process group of its own, which is ended whole where it must be: what it started goes with it.
+pub(crate) fn run_group(mut command: Command, until: Instant, take: &mut dyn FnMut(&[u8]) -> bool) -> Result<Ended> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    run_ending(command, "", until, take, end_group)
+}
+
+#[cfg(unix)]
+fn end_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // It may be gone already.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn end_group(_child: &Child) {}
+
+fn run_ending(
     mut command: Command,
     input: &str,
     until: Instant,
     take: &mut dyn FnMut(&[u8]) -> bool,
+    end_others: impl FnOnce(&Child),
 ) -> Result<Ended> {
     if !input.is_empty() {
         command.stdin(Stdio::piped());
@@ -34,6 +58,7 @@ pub(crate) fn run(
     let mut child = command.spawn()?;
     let ended = follow(&mut child, input, until, take);
     if ended.is_err() {
+        end_others(&child);
         // It may have ended by itself in the meantime.
         let _ = child.kill();
         let _ = child.wait();

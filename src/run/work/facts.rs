@@ -1,0 +1,258 @@
+//! What git says of a run's worktree once no process is left in it. Must never believe what the harness said, nor run what
+//! it left there.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::super::folder::Plan;
+use crate::domain::run::{Commit, Work};
+use crate::domain::text::{first_of, head};
+use crate::git::since::{Since, Step};
+use crate::git::worktree::in_words;
+use crate::git::{Failure, Git};
+
+/// How long git may take for all questions.
+const QUESTIONS: Duration = Duration::from_mins(2);
+/// How many commits are named.
+const COMMITS: usize = 100;
+/// How many files are named.
+const FILES: usize = 100;
+/// How many of several are named in a sentence.
+const NAMED: usize = 3;
+/// How much of a commit's subject is kept, in characters.
+const SUBJECT: usize = 500;
+/// How many commits that were made here are asked for.
+const MADE: usize = 200;
+
+/// What is there now that was not there when the run began; and what could not be found out or has to be seen to, a
+/// sentence each.
+pub fn facts(plan: &Plan) -> (Work, Vec<String>) {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let work = Work {
+        repository: plan.repository.display().to_string(),
+        worktree: plan.worktree.display().to_string(),
+        base_commit: plan.base_commit.clone(),
+        ..Work::default()
+    };
+    let mut look = Look { plan, work, problems: Vec::new() };
+    let until = Instant::now() + QUESTIONS;
+    match look.open(&path, until) {
+        Some(since) => look.worktree(&since),
+        None => look.branch_alone(&path, until),
+    }
+    if look.work.result_commit.is_none() {
+        look.work.result_commit = Some(plan.base_commit.clone()).filter(|base| !base.is_empty());
+    }
+    (look.work, look.problems)
+}
+
+struct Look<'l> {
+    plan: &'l Plan,
+    work: Work,
+    problems: Vec<String>,
+}
+
+impl Look<'_> {
+    /// Git in the worktree, unless that is no longer one of this repository: git would look at whatever is above it.
+    fn open(&mut self, path: &OsStr, until: Instant) -> Option<Since> {
+        let folder = &self.plan.worktree;
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        if !folder.is_dir() || (is_link(folder) && folder.canonicalize().ok().as_deref() != Some(folder)) {
+            self.problems.push("The worktree is gone: what was not committed in it is lost.".to_owned());
+            return None;
+        }
+        if folder.join(".git").symlink_metadata().is_err() {
+            self.problems.push("The worktree's .git is gone: what was not committed in it cannot be told.".to_owned());
+            return None;
+        }
+        match Since::open(path, folder, until) {
+            Ok(since) if since.git_folder == self.plan.git_folder && !since.is_bare => Some(since),
+            Ok(_) => {
+                self.problems
+                    .push("The worktree belongs to another repository now: nothing in it was looked at.".to_owned());
+                None
+            }
+            Err(failure) => {
+                self.problems.push(format!("git does not open the worktree: {}.", in_words(&failure)));
+                None
+            }
+        }
+    }
+
+    /// What the branch says where there is no worktree any more.
+    fn branch_alone(&mut self, path: &OsStr, until: Instant) {
+        let found = Git::find(path, &self.plan.git_folder, until).and_then(|_| {
+            let since = Since::open(path, &self.plan.git_folder, until)?;
+            let tip = since.commit(&format!("refs/heads/{}", self.plan.branch))?;
+            Ok((since, tip))
+        });
+        match self.kept(found) {
+            Some((since, Some(tip))) => self.result(&since, &tip),
+            Some((_, None)) => self.problems.push(format!("The branch {} is gone.", self.plan.branch)),
+            None => {}
+        }
+    }
+
+    fn worktree(&mut self, since: &Since) {
+        let Some((branch, commit)) = self.kept(since.head()) else { return };
+        let tip = self.kept(since.commit(&format!("refs/heads/{}", self.plan.branch))).flatten();
+        self.told_of_head(branch.as_deref(), tip.is_some());
+        let steps = since.steps().map(|steps| self.of_run(steps));
+        let is_on_branch = branch.as_deref() == Some(&self.plan.branch);
+        self.work.branch = branch;
+        let made = made(steps.as_deref().unwrap_or_default());
+        let result = if is_on_branch {
+            commit.or(tip)
+        } else {
+            self.result_elsewhere(since, commit, tip, made.as_slice(), steps.is_some())
+        };
+        if let Some(result) = result {
+            self.result(since, &result);
+            self.others(since, &result, &made);
+        }
+        self.uncommitted(since);
+        self.left_behind(since);
+    }
+
+    /// Which commit is the result where another branch, or none, is checked out: the branch's end if it went on, else what
+    /// was committed here. What only lay on the branch that was changed to is nobody's work here.
+    fn result_elsewhere(
+        &mut self,
+        since: &Since,
+        commit: Option<String>,
+        tip: Option<String>,
+        made: &[String],
+        is_noted: bool,
+    ) -> Option<String> {
+        if let Some(tip) = tip.filter(|tip| *tip != self.plan.base_commit) {
+            return Some(tip);
+        }
+        let commit = commit?;
+        let is_made = made.iter().any(|one| since.is_ancestor(one, &commit).unwrap_or(false));
+        (is_made || !is_noted).then_some(commit)
+    }
+
+    fn told_of_head(&mut self, branch: Option<&str>, is_there: bool) {
+        let own = &self.plan.branch;
+        match branch {
+            Some(branch) if branch == own => {}
+            Some(branch) => self.problems.push(format!("The harness left {branch} checked out, not {own}.")),
+            None => self.problems.push(format!("The harness left no branch checked out, not {own}.")),
+        }
+        if !is_there {
+            self.problems.push(format!("The branch {own} is gone."));
+        }
+    }
+
+    /// Commits and differences between the base and the result.
+    fn result(&mut self, since: &Since, result: &str) {
+        let base = self.plan.base_commit.as_str();
+        self.work.result_commit = Some(result.to_owned());
+        if result == base {
+            return;
+        }
+        if self.kept(since.is_ancestor(base, result)) == Some(false) && !since.is_shallow {
+            self.problems.push("History was rewritten: the base is no ancestor of the result.".to_owned());
+        }
+        let range = format!("{base}..{result}");
+        self.work.commits_total = self.kept(since.count(&["--end-of-options", &range])).unwrap_or_default();
+        let commits = self.kept(since.commits(base, result, COMMITS)).unwrap_or_default();
+        let commits = commits.into_iter().map(|(commit, subject)| Commit { commit, subject: shortened(&subject) });
+        self.work.commits = commits.collect();
+        let (mut files, mut lines) = (0, (0, 0));
+        let looked = since.differences(base, result, |(added, taken)| {
+            files += 1;
+            lines = (lines.0 + added, lines.1 + taken);
+        });
+        if self.kept(looked).is_some() {
+            self.work.files_changed = files;
+            (self.work.insertions, self.work.deletions) = lines;
+        }
+    }
+
+    /// The commits that were made here and are not part of the result.
+    fn others(&mut self, since: &Since, result: &str, made: &[String]) {
+        let (not_result, not_base) = (format!("^{result}"), format!("^{}", self.plan.base_commit));
+        let outside: Vec<String> = made
+            .iter()
+            .filter(|commit| since.count(&[commit, &not_result, &not_base]).is_ok_and(|count| count > 0))
+            .map(|commit| commit[..commit.len().min(12)].to_owned())
+            .collect();
+        if !outside.is_empty() {
+            let (count, named) = (outside.len(), first_of(&outside, NAMED));
+            self.problems.push(format!("{count} commits that were made here are not in the result: {named}."));
+        }
+    }
+
+    fn uncommitted(&mut self, since: &Since) {
+        let (mut files, mut total, mut nested) = (Vec::new(), 0, Vec::new());
+        let looked = since.changes(|is_untracked, name| {
+            total += 1;
+            if is_untracked && name.ends_with('/') {
+                nested.push(name.clone());
+            }
+            if files.len() < FILES {
+                files.push(name);
+            }
+        });
+        for failed in self.kept(looked).unwrap_or_default() {
+            self.problems.push(format!("Uncommitted files may be missing: {failed}."));
+        }
+        (self.work.uncommitted, self.work.uncommitted_total) = (files, total);
+        if !nested.is_empty() {
+            let named = first_of(&nested, NAMED);
+            self.problems.push(format!(
+                "Repositories of their own lie in {named}: what is in them is on no branch of this one."
+            ));
+        }
+    }
+
+    /// What was begun and not ended, locks, and stashes.
+    fn left_behind(&mut self, since: &Since) {
+        for what in since.unfinished() {
+            self.problems.push(format!("In the worktree {what} was begun and not ended."));
+        }
+        for lock in since.locks() {
+            self.problems.push(format!("In the worktree git's {lock} was left."));
+        }
+        let own = [format!("WIP on {}:", self.plan.branch), format!("On {}:", self.plan.branch)];
+        let is_own = |step: &Step| own.iter().any(|own| step.what.starts_with(own));
+        let stashes = self.of_run(since.stashes()).into_iter().filter(is_own).count();
+        if stashes > 0 {
+            self.problems.push(format!("{stashes} stashes were made on {}, which are on no branch.", self.plan.branch));
+        }
+    }
+
+    /// The steps of this run: of a worktree or a branch that was there before, those since it was asked for.
+    fn of_run(&self, steps: Vec<Step>) -> Vec<Step> {
+        let asked: Option<jiff::Timestamp> = self.plan.asked.parse().ok();
+        let asked = asked.filter(|_| !self.plan.made_worktree || !self.plan.made_branch);
+        steps.into_iter().filter(|step| asked.is_none_or(|asked| step.second >= asked.as_second())).collect()
+    }
+
+    fn kept<T>(&mut self, found: Result<T, Failure>) -> Option<T> {
+        found.map_err(|failure| self.problems.push(format!("Not all could be found out: {}.", in_words(&failure)))).ok()
+    }
+}
+
+/// The commits that were made, not only checked out; the last of them first, each once.
+fn made(steps: &[Step]) -> Vec<String> {
+    let doings = ["commit", "cherry-pick", "revert", "merge", "rebase", "am", "pull"];
+    let mut made: Vec<String> = Vec::new();
+    let mut is_amended = false;
+    for step in steps.iter().rev() {
+        let doing = step.what.split([':', ' ']).next().unwrap_or_default();
+        // What an amend put another commit in the place of is meant to be gone.
+        let is_meant = !std::mem::replace(&mut is_amended, step.what.starts_with("commit (amend)"));
+        if is_meant && doings.contains(&doing) && !made.contains(&step.commit) && made.len() < MADE {
+            made.push(step.commit.clone());
+        }
+    }
+    made
+}
+
+fn shortened(subject: &str) -> String {
+    let kept = head(subject, SUBJECT);
+    if kept.len() < subject.len() { format!("{kept}…") } else { kept.to_owned() }
+}
