@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, setsid, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, setsid, wait};
 
 use super::family::{Member, descendants};
 use super::output::{Output, Stream};
@@ -66,7 +66,7 @@ pub fn sweep(mark: &str) -> i64 {
     let until = Instant::now() + STUBBORN;
     loop {
         // What has ended is no process, and a number, until its parent has asked.
-        while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
         let left = descendants(getpid(), mark);
         if left.is_empty() || Instant::now() >= until {
             return i64::try_from(met.len()).unwrap_or(i64::MAX);
@@ -234,7 +234,7 @@ fn drain(pipe: Option<impl Read + Send + 'static>, stream: Stream, output: Arc<O
 fn reap(leader: Pid, tell: Sender<Event>) {
     thread::spawn(move || {
         loop {
-            match waitpid(None, WaitOptions::empty()) {
+            match wait(WaitOptions::empty()) {
                 Ok(Some((id, status))) if id == leader => {
                     let exit = Exit {
                         code: status.exit_status().map(i64::from),

@@ -2,6 +2,7 @@
 //! anything behind of a run that was refused.
 
 mod ask;
+pub mod deliver;
 mod flags;
 mod follow;
 pub mod local;
