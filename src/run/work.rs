@@ -19,7 +19,7 @@ use crate::git::{Failure, Git};
 pub use facts::facts;
 
 /// How long git may take for questions.
-const QUESTIONS: Duration = Duration::from_secs(60);
+const QUESTIONS: Duration = Duration::from_mins(1);
 /// How long git may take to check out all files.
 const CHECKOUT: Duration = Duration::from_mins(10);
 /// How much of a name is told, in characters.

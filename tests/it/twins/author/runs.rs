@@ -97,12 +97,17 @@ pub(super) fn show(given: &mut Given<'_>) {
 }
 
 pub(super) fn record(given: &mut Given<'_>) {
-    let run = pointer(given);
+    let waiting: Vec<_> = given.world.runs.iter().filter(|(project, ..)| *project == given.project).cloned().collect();
+    let known = given.draw.any(&waiting).cloned().filter(|_| given.draw.percent(80));
+    let (run, task_id) = known.map_or_else(|| (pointer(given), None), |(_, run, task_id)| (run, task_id));
     given.put("run", run);
-    let (id, version) = given.task().unwrap_or_else(|| ("00000000".to_owned(), 1));
+    let of_run = given.world.tasks.iter().find(|task| Some(&task.id) == task_id.as_ref());
+    let of_run = of_run.map(|task| (task.id.clone(), task.version));
+    let (id, version) = of_run.or_else(|| given.task()).unwrap_or_else(|| ("00000000".to_owned(), 1));
     let expected = given.expected(version);
     given.put("expected_version", expected);
-    given.maybe(25, "task_id", |given| json!(given.pointer(&id)));
+    let named = if task_id.is_some() { 15 } else { 85 };
+    given.maybe(named, "task_id", |given| json!(given.pointer(&id)));
     given.maybe(15, "status", |given| json!(given.draw.pick(&["in_progress", "blocked", "todo"])));
     given.maybe(15, "summary", |given| given.short(SUMMARY_MAX));
     given.maybe(10, "handoff_next", Given::long);
