@@ -104,13 +104,7 @@ fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let entry = operations::all().iter().find(|entry| entry.command == path);
     let entry = entry.ok_or_else(|| Refusal::argument(format!("there is no command {path}")))?;
     let arguments = flags::arguments(entry, leaf)?;
-    let answer = if path.starts_with("run ") {
-        let runs = run::deliver::settle(&session)?;
-        let answer = session.ask(entry, arguments)?;
-        if path == "run list" { run::deliver::with_going_on(&session, answer, &runs) } else { answer }
-    } else {
-        session.ask(entry, arguments)?
-    };
+    let answer = session.ask(entry, arguments)?;
     answer::print(&answer, session.json)
 }
 

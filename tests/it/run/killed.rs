@@ -37,7 +37,7 @@ fn a_run_outlives_who_started_it() {
     child.kill().expect("it is ours");
     child.wait().expect("it ended");
     let listed = yard.run(&["list", "--json"]).json();
-    assert_eq!(listed["going_on"][0]["phase"], "working", "{listed}");
+    assert_eq!(listed["working"][0]["phase"], "working", "{listed}");
     std::fs::write(yard.told().join("go"), "").expect("a file");
     let listed = wait_for("the report in the list", || {
         let listed = yard.run(&["list", "--json"]).json();

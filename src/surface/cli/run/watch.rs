@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use super::deliver::deliver;
-use super::{exit_code, on_signals, runs};
+use super::{deliver, exit_code, on_signals, runs};
 use crate::error::{Refusal, Result};
 use crate::run::process::stand_alone;
 use crate::run::stop::Stop;
@@ -28,8 +27,7 @@ pub fn watch(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     })?;
     let report = crate::run::watch::watch(&runs, &folder, &prices(None)?, &stop).map_err(failed)?;
     let Some(report) = report else { return Ok(ExitCode::SUCCESS) };
-    let delivered = folder.plan().map_err(failed).and_then(|plan| deliver(session, &folder, &plan));
-    if let Err(refusal) = delivered {
+    if let Err(refusal) = deliver::one(session, &folder) {
         // The report is kept, and the next command that looks at runs delivers it.
         tracing::warn!(%refusal, "the report is not in the database yet");
     }
