@@ -61,7 +61,7 @@ fn bounds() -> [Arg; 6] {
         text("timeout", "TIME", "How long it may take: 90, 90s, 30m, 2h").default_value("30m"),
         text("silence", "TIME", "For how long nothing may come from it, or none").default_value("5m"),
         text("test-timeout", "TIME", "How long one test command may take").default_value("10m"),
-        text("budget", "USD", "What it may cost, in US dollars"),
+        text("budget", "USD", "What it may cost, in US dollars").allow_negative_numbers(true),
         text("max", "NUMBER", "How many runs may work at once; one more waits").default_value("4"),
         text("log-limit", "SIZE", "How much of each output is kept: its beginning and its end").default_value("64MiB"),
     ]

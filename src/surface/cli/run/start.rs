@@ -9,7 +9,8 @@ use clap::ArgMatches;
 use serde_json::json;
 
 use super::ask::{Asked, Told, Where, asked};
-use super::{follow, runs};
+use super::follow::{Events, follow};
+use super::runs;
 use crate::domain::run::brief::Brief;
 use crate::error::{Code, Refusal, Result};
 use crate::run::claim::{self, Held};
@@ -31,6 +32,7 @@ pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let runs = runs()?;
     let Asked { mut plan, told, place } = asked(session, matches, &runs)?;
     let folder = runs.run(&plan.run_id);
+    let events = Events::listen()?;
     let watcher = made(&runs, &folder, &plan, &place).and_then(|(starting, prepared)| {
         prepared.clone().note_in(&mut plan);
         let begun = begin(session, &folder, &plan, &told);
@@ -44,9 +46,10 @@ pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         let _ = fs::remove_dir_all(folder.path());
     })?;
     if matches.get_flag("detach") {
+        events.pass_on(&watcher);
         return detached(session, &folder, &plan);
     }
-    follow::follow(session, &folder, &plan, watcher)
+    follow(session, &folder, &plan, watcher, events)
 }
 
 /// What cannot be written.
