@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 
-use super::folder::{RunFolder, Runs};
+use super::folder::{Plan, RunFolder, Runs, WAITING};
 
 /// Held by whoever starts a run, until its watcher has it.
 const STARTING: &str = "starting.lock";
@@ -37,15 +37,26 @@ pub fn is_owned(folder: &RunFolder) -> io::Result<bool> {
     Ok(is_held(&folder.path().join(OWNER))? || is_held(&folder.path().join(STARTING))?)
 }
 
-/// A place to work in where fewer than `max` runs work; none where there is none.
-pub fn place(runs: &Runs, folder: &RunFolder, max: u32) -> io::Result<Option<Held>> {
+/// A place to work in, where fewer runs work than the plan allows and none that waits for longer could have it; else none.
+pub fn place(runs: &Runs, folder: &RunFolder, plan: &Plan) -> io::Result<Option<Held>> {
     let counting = open(&runs.path().join(PLACES))?;
     counting.lock()?;
-    let mut working = 0_u32;
-    for other in runs.all()? {
-        working += u32::from(is_held(&other.path().join(PLACE))?);
+    let (mut working, mut before) = (0_u32, 0_u32);
+    for other in runs.all()?.iter().filter(|other| other.path() != folder.path()) {
+        if is_held(&other.path().join(PLACE))? {
+            working += 1;
+        } else if is_held(&other.path().join(OWNER))? {
+            before = before.max(waits_for_longer(other, plan).unwrap_or_default());
+        }
     }
-    if working >= max { Ok(None) } else { hold(&folder.path().join(PLACE)) }
+    if working >= plan.max.max(1) || working < before { Ok(None) } else { hold(&folder.path().join(PLACE)) }
+}
+
+/// How many may work for a run that waits and was asked for before this one.
+fn waits_for_longer(other: &RunFolder, plan: &Plan) -> Option<u32> {
+    let theirs = other.plan().ok()?;
+    let waits = other.progress().is_ok_and(|progress| progress.phase == WAITING);
+    (waits && (&theirs.asked, &theirs.run_id) < (&plan.asked, &plan.run_id)).then(|| theirs.max.max(1))
 }
 
 fn open(path: &Path) -> io::Result<File> {

@@ -14,6 +14,8 @@ use crate::domain::run::{Outcome, Report};
 
 /// The report's name.
 pub const REPORT: &str = "run-report.json";
+/// The phase of a run that has no place yet.
+pub const WAITING: &str = "waiting";
 /// What was asked for.
 const PLAN: &str = "run.json";
 /// How far it is.

@@ -26,8 +26,17 @@ const STUBBORN: Duration = Duration::from_secs(10);
 
 /// Reports on every run whose watcher is gone; the reports that are new.
 pub fn all(runs: &Runs) -> io::Result<Vec<Report>> {
-    let found: io::Result<Vec<Option<Report>>> = runs.all()?.iter().map(one).collect();
-    Ok(found?.into_iter().flatten().collect())
+    let mut reports = Vec::new();
+    for folder in runs.all()? {
+        match one(&folder) {
+            Ok(report) => reports.extend(report),
+            // Another process took it away in this moment.
+            Err(_) if !folder.path().exists() => {}
+            // One that is damaged hides no other one.
+            Err(error) => tracing::error!(folder = %folder.path().display(), %error, "a run cannot be reported on"),
+        }
+    }
+    Ok(reports)
 }
 
 /// Reports on a run whose watcher is gone; none where there is a report, or somebody has it in hand.

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::claim::{self, Held};
-use super::folder::{Plan, Progress, RunFolder, Runs};
+use super::folder::{Plan, Progress, RunFolder, Runs, WAITING};
 use super::log::BoundedLog;
 use super::output::Output;
 use super::process::{Event, Running};
@@ -33,6 +33,8 @@ pub const OUTPUT: &str = "output.log";
 pub const MARK: &str = "HEYAIRA_RUN";
 /// The variable that names the brief's file.
 const MARK_OF_BRIEF: &str = "HEYAIRA_RUN_BRIEF";
+/// What a harness does not get: who asked for the run, and what lets one write.
+const WITHHELD: [&str; 4] = ["HEYAIRA_SESSION", "HEYAIRA_TOKEN", "HEYAIRA_WRITE_CONTEXT", "OLDPWD"];
 /// How often a run looks for a place.
 const PLACE_AGAIN: Duration = Duration::from_millis(200);
 /// How often it says how far it is, and looks at what it cost.
@@ -110,9 +112,9 @@ impl Watch {
 
     /// A place to work in; none where the run is to end before there was one.
     fn wait_for_place(&mut self, runs: &Runs) -> Option<Held> {
-        self.phase("waiting");
+        self.phase(WAITING);
         while !self.stop.is_asked() {
-            match claim::place(runs, &self.folder, self.plan.max.max(1)) {
+            match claim::place(runs, &self.folder, &self.plan) {
                 Ok(Some(place)) => return Some(place),
                 Ok(None) => thread::sleep(PLACE_AGAIN),
                 Err(error) => {
@@ -188,8 +190,9 @@ impl Watch {
     fn command(&self, launch: &Launch, brief: &std::path::Path) -> io::Result<Command> {
         let mut command = Command::new(&launch.program);
         command.args(&launch.arguments).current_dir(&self.plan.worktree).env("PWD", &self.plan.worktree);
-        // The session that asked for the run is not the one that works in it.
-        command.env_remove("HEYAIRA_SESSION").env_remove("OLDPWD");
+        for name in WITHHELD {
+            command.env_remove(name);
+        }
         command.env(MARK, &self.plan.run_id).env(MARK_OF_BRIEF, brief);
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(match launch.input {

@@ -18,6 +18,7 @@ mod end_to_end;
 mod folder;
 mod ground;
 mod group;
+mod harness;
 mod handoff;
 mod history;
 mod hooks;

@@ -61,3 +61,28 @@ fn a_run_that_waits_can_be_stopped() {
     assert_eq!(stopped.json()["runs"][0]["outcome"], "interrupted", "{stopped:?}");
     assert!(!second.worktree.join("work.txt").exists());
 }
+
+#[test]
+fn who_waits_for_longer_works_first() {
+    let yard = Yard::new();
+    let first = yard.detached(&["--max", "1"], "until test -e $TOLD/go; do sleep 0.02; done");
+    wait_until("the first", || first.progress()["phase"] == "working");
+    let waiting = |name: &str| {
+        let run = yard.detached(&["--max", "1"], &format!("echo {name} >>$TOLD/order"));
+        wait_until(name, || run.progress()["phase"] == "waiting");
+        run
+    };
+    let asked =
+        |run: &super::Detached| super::json_of(&run.folder.join("run.json")).expect("a plan")["asked"].to_string();
+    let mut runs = vec![waiting("one")];
+    for name in ["two", "three"] {
+        let before = asked(runs.last().expect("a run"));
+        // Moments are told in whole seconds.
+        let now = || format!("\"{}\"", heyaira::surface::cli::now().rfc3339());
+        wait_until("the next second", || now() != before);
+        runs.push(waiting(name));
+    }
+    std::fs::write(yard.told().join("go"), "").expect("a file");
+    runs.iter().for_each(|run| drop(run.ended()));
+    assert_eq!(std::fs::read_to_string(yard.told().join("order")).expect("names"), "one\ntwo\nthree\n");
+}

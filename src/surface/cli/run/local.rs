@@ -43,7 +43,15 @@ impl Local {
 /// All runs of this machine. Those whose watcher is gone are reported on first.
 pub fn all(runs: &Runs) -> io::Result<Vec<Local>> {
     recover::all(runs)?;
-    runs.all()?.into_iter().map(of).collect()
+    let readable = |folder: RunFolder| {
+        let path = folder.path().to_owned();
+        let found = of(folder);
+        if let (Err(error), true) = (&found, path.exists()) {
+            tracing::error!(folder = %path.display(), %error, "a run cannot be read");
+        }
+        found.ok()
+    };
+    Ok(runs.all()?.into_iter().filter_map(readable).collect())
 }
 
 fn of(folder: RunFolder) -> io::Result<Local> {

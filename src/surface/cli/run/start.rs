@@ -67,6 +67,8 @@ fn made(runs: &Runs, folder: &RunFolder, plan: &Plan, place: &Where) -> Result<(
     recover::all(runs).map_err(failed(folder))?;
     folder.make().map_err(failed(folder))?;
     let starting = claim::starting(folder).map_err(failed(folder))?;
+    // Before there is anything else, so that nothing is ever there that no run stands for.
+    folder.write_plan(plan).map_err(failed(folder))?;
     Ok((starting, prepare(&place.wanted(runs, &plan.run_id))?))
 }
 
