@@ -6,6 +6,8 @@
 
 pub mod claim;
 #[cfg(unix)]
+pub mod clean;
+#[cfg(unix)]
 mod family;
 pub mod folder;
 #[cfg(unix)]

@@ -95,7 +95,7 @@ fn spent(plan: &Plan, started_micros: i64, told: &Told) -> Option<Spent> {
 }
 
 /// Ends what carries a run's mark; how many there were, and how many are left.
-fn end(mark: &str) -> (i64, usize) {
+pub(super) fn end(mark: &str) -> (i64, usize) {
     let first = family::left(mark);
     signal_all(&first, Signal::TERM);
     let wait = |until: Instant, kills: bool| loop {

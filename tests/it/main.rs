@@ -42,6 +42,7 @@ mod replaced;
 mod resume;
 mod retry;
 mod rule;
+mod run;
 mod runs;
 mod schema;
 mod search;

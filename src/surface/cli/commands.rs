@@ -15,7 +15,7 @@ use crate::surface::cli::{
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 22] = [
+const BY_HAND: [(&str, Run); 26] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -34,6 +34,10 @@ const BY_HAND: [(&str, Run); 22] = [
     ("restore", maintain::restore),
     ("move", transfer::run),
     ("redact", redact::run),
+    ("run clean", run::clean),
+    ("run list", run::list),
+    ("run record", run::record),
+    ("run show", run::show),
     ("run start", run::start),
     ("run stop", run::stop),
     ("run watch", run::watch),

@@ -2,6 +2,8 @@
 //! anything behind of a run that was refused.
 
 mod ask;
+mod clean;
+mod deliver;
 mod flags;
 mod follow;
 pub mod local;
@@ -9,6 +11,8 @@ mod start;
 mod stop;
 mod watch;
 
+pub use clean::clean;
+pub use deliver::{list, record, show};
 pub use start::start;
 pub use stop::stop;
 pub use watch::watch;
@@ -41,7 +45,7 @@ pub fn command() -> Command {
         .about("Unattended runs: a coding client in a worktree of its own, watched, ended whole, and reported on")
         .subcommand_required(true)
         .arg_required_else_help(true);
-    [flags::start(), flags::stop(), flags::watch()]
+    [flags::start(), flags::stop(), flags::clean(), flags::watch()]
         .into_iter()
         .fold(group, |group, command| group.subcommand(with_globals(command)))
 }

@@ -16,13 +16,22 @@ use crate::operations;
 use crate::run::folder::{Plan, Runs};
 use crate::run::watch::{BRIEF, wanted};
 use crate::run::work;
+use crate::surface::cli::flags::content;
 use crate::surface::cli::{Session, caller, now};
 
 /// A plan, and the packet of its task.
 pub(super) struct Asked {
     pub(super) plan: Plan,
-    pub(super) packet: Option<Value>,
+    pub(super) told: Told,
     pub(super) place: Where,
+}
+
+/// What the harness is told to do.
+pub(super) struct Told {
+    /// The words of whoever starts the run.
+    pub(super) instructions: Option<String>,
+    /// The packet of its task.
+    pub(super) packet: Option<Value>,
 }
 
 /// Where it is to work, as the command line names it.
@@ -84,9 +93,16 @@ pub(super) fn asked(session: &Session, matches: &ArgMatches, runs: &Runs) -> Res
     }
     problems.extend(harness(&mut plan, session, runs));
     let task = matches.get_one::<String>("task").map(String::as_str);
+    let given = matches.get_one::<String>("instructions");
+    let instructions = given.map(|given| content("--instructions", given)).transpose();
+    problems.extend(instructions.as_ref().err().map(|refusal| refusal.message.clone()));
+    let instructions = instructions.ok().flatten().filter(|text| !text.trim().is_empty());
+    if task.is_none() && instructions.is_none() && plan.harness != Harness::Command.name() {
+        problems.push("there is nothing to do: give --task, or --instructions".to_owned());
+    }
     let packet = of_database(session, &mut plan, task);
     if problems.is_empty() {
-        return packet.map(|packet| Asked { plan, packet, place });
+        return packet.map(|packet| Asked { plan, told: Told { instructions, packet }, place });
     }
     problems.extend(packet.err().map(|refusal| refusal.of_owner().message));
     Err(Refusal::argument(problems.join("; ")))

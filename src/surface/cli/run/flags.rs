@@ -38,9 +38,11 @@ pub(super) fn start() -> Command {
 }
 
 /// Who works on what, and where.
-fn what() -> [Arg; 8] {
+fn what() -> [Arg; 9] {
     [
         text("task", "ID", "The task that it works on; left out, the run is recorded with one later"),
+        text("instructions", "TEXT", "What to do, before the task or without one (or @FILE, or @- for standard input)")
+            .allow_hyphen_values(true),
         text("harness", "NAME", "Who works: claude-code, codex, gemini, opencode, copilot, command [default: command]"),
         text("model", "NAME", "The model, as the harness names it"),
         text("resume", "ID", "The harness's own id of a session that goes on"),
@@ -59,7 +61,7 @@ fn bounds() -> [Arg; 6] {
         text("timeout", "TIME", "How long it may take: 90, 90s, 30m, 2h").default_value("30m"),
         text("silence", "TIME", "For how long nothing may come from it, or none").default_value("5m"),
         text("test-timeout", "TIME", "How long one test command may take").default_value("10m"),
-        text("budget", "USD", "What it may cost, in US dollars"),
+        text("budget", "USD", "What it may cost, in US dollars").allow_negative_numbers(true),
         text("max", "NUMBER", "How many runs may work at once; one more waits").default_value("4"),
         text("log-limit", "SIZE", "How much of each output is kept: its beginning and its end").default_value("64MiB"),
     ]
@@ -68,6 +70,21 @@ fn bounds() -> [Arg; 6] {
 /// `heyaira run stop`.
 pub(super) fn stop() -> Command {
     Command::new("stop").about("End runs that go on; each is reported as interrupted").arg(runs())
+}
+
+/// `heyaira run clean`.
+pub(super) fn clean() -> Command {
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    Command::new("clean")
+        .about("Take away what runs left that are over: worktree, branch without commits, log and report")
+        .long_about(
+            "Take away what runs left that are over: the worktree, the branch where it has no commit of its own, and the \
+             run's folder with its log and report. A run whose report is not recorded on its task, or that left files which \
+             are not committed, is refused; the database keeps every report that it has.",
+        )
+        .arg(runs().required(false).conflicts_with("all"))
+        .arg(flag("all", "All that are over; those that would be refused are kept and told"))
+        .arg(flag("force", "Also where the report is not recorded, and where files are not committed: these are lost"))
 }
 
 /// `heyaira run watch`, which only `run start` calls.

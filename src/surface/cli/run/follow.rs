@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::process::{Child, ExitCode};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,29 +24,59 @@ const LOOKS: Duration = Duration::from_secs(1);
 /// How often that is told where nobody sees a line change.
 const TELLS: Duration = Duration::from_secs(10);
 
-enum Event {
+/// What happens while a run goes on.
+pub(super) enum Event {
     /// Somebody wants the run to end.
     Stop,
     /// The watcher is gone.
     Over,
 }
 
+/// Hears from now on that a run is to end, also before it has begun.
+pub(super) struct Events {
+    tell: Sender<Event>,
+    events: Receiver<Event>,
+}
+
+impl Events {
+    /// Catches the signals.
+    pub(super) fn listen() -> Result<Self> {
+        let (tell, events) = channel();
+        let stop = tell.clone();
+        on_signals(move || stop.send(Event::Stop).is_ok())?;
+        Ok(Self { tell, events })
+    }
+
+    /// Passes on to a watcher that nobody follows what was heard until now.
+    pub(super) fn pass_on(&self, watcher: &Child) {
+        if self.events.try_recv().is_ok() {
+            stop(watcher.id());
+        }
+    }
+}
+
+/// Asks a watcher to end its run.
+fn stop(watcher: u32) {
+    if let Some(id) = i32::try_from(watcher).ok().and_then(Pid::from_raw) {
+        // It may have come to its end in this moment.
+        let _ = kill_process(id, Signal::TERM);
+    }
+}
+
 /// Follows a run to its end.
-pub(super) fn follow(session: &Session, folder: &RunFolder, plan: &Plan, watcher: Child) -> Result<ExitCode> {
-    let id = i32::try_from(watcher.id()).ok().and_then(Pid::from_raw);
-    let (tell, events) = channel();
-    let stop = tell.clone();
-    on_signals(move || stop.send(Event::Stop).is_ok())?;
-    wait(watcher, tell);
+pub(super) fn follow(
+    session: &Session,
+    folder: &RunFolder,
+    plan: &Plan,
+    watcher: Child,
+    events: Events,
+) -> Result<ExitCode> {
+    let id = watcher.id();
+    wait(watcher, events.tell);
     let mut line = Line::new(plan);
     loop {
-        match events.recv_timeout(LOOKS) {
-            Ok(Event::Stop) => {
-                if let Some(id) = id {
-                    // It may have come to its end in this moment.
-                    let _ = kill_process(id, Signal::TERM);
-                }
-            }
+        match events.events.recv_timeout(LOOKS) {
+            Ok(Event::Stop) => stop(id),
             Ok(Event::Over) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => line.tell(folder),
         }

@@ -25,6 +25,11 @@ pub struct Local {
 }
 
 impl Local {
+    /// The beginning of its id.
+    pub fn short(&self) -> &str {
+        self.plan.run_id.get(..8).unwrap_or(&self.plan.run_id)
+    }
+
     /// `waiting`, `working`, `testing`, `over`; `starting` before its watcher is there.
     pub fn phase(&self) -> &str {
         match (&self.outcome, self.progress.phase.as_str()) {

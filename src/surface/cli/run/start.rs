@@ -6,10 +6,11 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::ask::{Asked, Where, asked};
-use super::{follow, runs};
+use super::ask::{Asked, Told, Where, asked};
+use super::follow::{Events, follow};
+use super::runs;
 use crate::domain::run::brief::Brief;
 use crate::error::{Code, Refusal, Result};
 use crate::run::claim::{self, Held};
@@ -29,11 +30,12 @@ const AGAIN: Duration = Duration::from_millis(5);
 /// `heyaira run start`.
 pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let runs = runs()?;
-    let Asked { mut plan, packet, place } = asked(session, matches, &runs)?;
+    let Asked { mut plan, told, place } = asked(session, matches, &runs)?;
     let folder = runs.run(&plan.run_id);
+    let events = Events::listen()?;
     let watcher = made(&runs, &folder, &plan, &place).and_then(|(starting, prepared)| {
         prepared.clone().note_in(&mut plan);
-        let begun = begin(session, &folder, &plan, packet.as_ref());
+        let begun = begin(session, &folder, &plan, &told);
         drop(starting);
         begun.inspect_err(|_| {
             // Why it was not started is what is told.
@@ -44,9 +46,10 @@ pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         let _ = fs::remove_dir_all(folder.path());
     })?;
     if matches.get_flag("detach") {
+        events.pass_on(&watcher);
         return detached(session, &folder, &plan);
     }
-    follow::follow(session, &folder, &plan, watcher)
+    follow(session, &folder, &plan, watcher, events)
 }
 
 /// What cannot be written.
@@ -68,8 +71,8 @@ fn made(runs: &Runs, folder: &RunFolder, plan: &Plan, place: &Where) -> Result<(
 }
 
 /// Writes plan and brief, and starts the watcher.
-fn begin(session: &Session, folder: &RunFolder, plan: &Plan, packet: Option<&Value>) -> Result<Child> {
-    write_brief(folder, plan, packet).map_err(failed(folder))?;
+fn begin(session: &Session, folder: &RunFolder, plan: &Plan, told: &Told) -> Result<Child> {
+    write_brief(folder, plan, told).map_err(failed(folder))?;
     folder.write_plan(plan).map_err(failed(folder))?;
     let watcher = command(session, folder, plan).and_then(|mut command| command.spawn());
     let mut watcher = watcher.map_err(failed(folder))?;
@@ -77,7 +80,7 @@ fn begin(session: &Session, folder: &RunFolder, plan: &Plan, packet: Option<&Val
     if is_there { Ok(watcher) } else { Err(Refusal::internal(&"the watcher ended before it began")) }
 }
 
-fn write_brief(folder: &RunFolder, plan: &Plan, packet: Option<&Value>) -> io::Result<()> {
+fn write_brief(folder: &RunFolder, plan: &Plan, told: &Told) -> io::Result<()> {
     let brief = Brief {
         run_id: &plan.run_id,
         branch: &plan.branch,
@@ -86,8 +89,8 @@ fn write_brief(folder: &RunFolder, plan: &Plan, packet: Option<&Value>) -> io::R
         timeout_ms: plan.timeout_ms,
         silence_ms: plan.silence_ms,
         budget_usd: plan.budget_usd,
-        instructions: None,
-        packet,
+        instructions: told.instructions.as_deref(),
+        packet: told.packet.as_ref(),
     };
     let mut file = private(folder, BRIEF)?;
     file.write_all(brief.text().as_bytes())?;

@@ -4,12 +4,9 @@
 use std::process::ExitCode;
 
 use clap::ArgMatches;
-use serde_json::json;
 
-use super::{exit_code, on_signals, runs};
+use super::{deliver, exit_code, on_signals, runs};
 use crate::error::{Refusal, Result};
-use crate::operations;
-use crate::run::folder::RunFolder;
 use crate::run::process::stand_alone;
 use crate::run::stop::Stop;
 use crate::surface::cli::Session;
@@ -30,20 +27,9 @@ pub fn watch(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     })?;
     let report = crate::run::watch::watch(&runs, &folder, &prices(None)?, &stop).map_err(failed)?;
     let Some(report) = report else { return Ok(ExitCode::SUCCESS) };
-    if let Err(refusal) = deliver(session, &folder) {
+    if let Err(refusal) = deliver::one(session, &folder) {
         // The report is kept, and the next command that looks at runs delivers it.
         tracing::warn!(%refusal, "the report is not in the database yet");
     }
     Ok(ExitCode::from(exit_code(report.outcome)))
-}
-
-/// Puts the report into the database.
-fn deliver(session: &Session, folder: &RunFolder) -> Result<()> {
-    let Some(entry) = operations::named("run_report") else { return Ok(()) };
-    let unread = |error: std::io::Error| Refusal::internal(&error);
-    let report = serde_json::to_value(folder.report().map_err(unread)?).map_err(|error| Refusal::internal(&error))?;
-    session.ask(entry, json!({"report": report}))?;
-    let mut progress = folder.progress().unwrap_or_default();
-    progress.is_delivered = true;
-    folder.write_progress(&progress).map_err(unread)
 }

@@ -1,0 +1,117 @@
+//! Takes away what a run left that is over: its worktree, a branch without work, its folder. Must never take away what is
+//! nowhere else: work that was not committed, a report that is not recorded, a branch with commits.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use super::folder::{Plan, RunFolder};
+use super::watch::mark;
+use super::{claim, recover};
+use crate::domain::text::quoted;
+use crate::git::since::Since;
+use crate::git::worktree::{Writer, in_words};
+use crate::git::{Failure, Git};
+
+/// How long git may take.
+const GIT: Duration = Duration::from_mins(2);
+/// How many files are named.
+const NAMED: usize = 3;
+
+/// What was taken away of a run, and what stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// True if its worktree was taken away; one that was there before the run stays.
+    pub worktree: bool,
+    /// True if its branch was taken away: it had no commit of its own.
+    pub branch: bool,
+    /// How many processes were left and were ended.
+    pub processes: i64,
+}
+
+/// What stands against it, a sentence each: `is_recorded` where the report is on its task, `force` where that and
+/// uncommitted work shall not matter.
+pub fn problems(folder: &RunFolder, plan: &Plan, is_recorded: bool, force: bool) -> Vec<String> {
+    let name = plan.run_id.get(..8).unwrap_or(&plan.run_id);
+    if claim::is_owned(folder).unwrap_or(true) || folder.report().is_err() {
+        return vec![format!("run {name} is not over: wait for it, or end it with heyaira run stop {name}")];
+    }
+    let mut problems = Vec::new();
+    if !is_recorded && !force {
+        problems.push(format!(
+            "the report of run {name} is not recorded: heyaira run record {name} --expected-version N, or --force"
+        ));
+    }
+    if !force && plan.made_worktree && plan.worktree.is_dir() {
+        problems.extend(losses(plan, name));
+    }
+    problems
+}
+
+/// What would be lost with the worktree: files that are not committed, and commits that are on no branch.
+fn losses(plan: &Plan, name: &str) -> Vec<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let place = plan.worktree.display();
+    let mut files = Vec::new();
+    let looked = Since::open(&path, &plan.worktree, Instant::now() + GIT).and_then(|since| {
+        since.changes(|_, file| files.push(file))?;
+        let has_commit = since.head()?.1.is_some();
+        if has_commit { since.count(&["HEAD", "--not", "--branches", "--tags", "--remotes"]) } else { Ok(0) }
+    });
+    let mut losses = Vec::new();
+    if !files.is_empty() {
+        let shown: Vec<String> = files.iter().take(NAMED).map(|file| quoted(file, 100)).collect();
+        let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
+        let shown = shown.join(", ");
+        losses.push(format!(
+            "run {name} left files in {place} that are not committed ({shown}{more}): commit them, or --force"
+        ));
+    }
+    match looked {
+        Ok(0) => {}
+        Ok(count) => {
+            losses.push(format!(
+                "run {name} left {count} commits in {place} that are on no branch: make one, or --force"
+            ));
+        }
+        // What git cannot look at any more may hold anything.
+        Err(failure) => {
+            let told = in_words(&failure);
+            losses.push(format!("what run {name} left in {place} cannot be told ({told}): look into it, or --force"));
+        }
+    }
+    losses
+}
+
+/// Takes it away. What is gone already is no failure.
+pub fn clean(folder: &RunFolder, plan: &Plan) -> Result<Cleaned, String> {
+    let (processes, left) = recover::end(&mark(&plan.run_id));
+    if left > 0 {
+        return Err(format!("{left} processes of the run could not be ended"));
+    }
+    let mut cleaned = Cleaned { processes, ..Cleaned::default() };
+    // A repository that is gone took worktree and branch with it.
+    if plan.git_folder.is_dir() {
+        in_repository(plan, &mut cleaned).map_err(|failure| in_words(&failure))?;
+    }
+    fs::remove_dir_all(folder.path()).map_err(|error| format!("{}: {error}", folder.path().display()))?;
+    Ok(cleaned)
+}
+
+fn in_repository(plan: &Plan, cleaned: &mut Cleaned) -> Result<(), Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let until = Instant::now() + GIT;
+    let (git, _) = Git::find(&path, &plan.git_folder, until)?;
+    let writer = Writer::new(&git, &path, &plan.git_folder, until);
+    if plan.made_worktree {
+        writer.remove(&plan.worktree)?;
+        cleaned.worktree = true;
+    }
+    if plan.made_branch {
+        let tip = Since::open(&path, &plan.git_folder, until)?.commit(&format!("refs/heads/{}", plan.branch))?;
+        if tip.as_deref() == Some(plan.base_commit.as_str()) {
+            writer.remove_branch(&plan.branch, &plan.base_commit)?;
+            cleaned.branch = true;
+        }
+    }
+    Ok(())
+}
