@@ -13,6 +13,7 @@ pub mod project;
 pub mod receipt;
 pub mod redact;
 pub mod resume;
+pub mod run;
 pub mod task;
 pub mod token;
 
@@ -38,6 +39,10 @@ static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<task::history::TaskRevert>(),
         Entry::of::<receipt::ReceiptShow>(),
         Entry::of::<receipt::ReceiptRecord>(),
+        Entry::of::<run::RunReport>(),
+        Entry::of::<run::RunList>(),
+        Entry::of::<run::RunShow>(),
+        Entry::of::<run::record::RunRecord>(),
         Entry::of::<project::ProjectCreate>(),
         Entry::of::<project::ProjectList>(),
         Entry::of::<project::ProjectShow>(),

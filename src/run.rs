@@ -4,8 +4,33 @@
 //! A run has a folder. `heyaira run start` writes the [`folder::Plan`] into it and starts a second process, the watcher,
 //! which outlives whoever asked for the run; only the watcher starts the harness and writes the report.
 
+pub mod claim;
+#[cfg(unix)]
 pub mod clean;
+#[cfg(unix)]
+mod family;
 pub mod folder;
+#[cfg(unix)]
+pub mod log;
+#[cfg(unix)]
+pub mod output;
+#[cfg(unix)]
+pub mod process;
+#[cfg(unix)]
+pub mod recover;
+#[cfg(unix)]
+pub mod report;
+#[cfg(unix)]
+pub mod stop;
+#[cfg(unix)]
 pub mod tests;
 pub mod totals;
+#[cfg(unix)]
+pub mod watch;
 pub mod work;
+
+/// The present moment, in microseconds since 1970.
+#[cfg(unix)]
+fn now() -> i64 {
+    jiff::Timestamp::now().as_microsecond()
+}

@@ -13,6 +13,7 @@ pub mod message;
 pub mod migration;
 pub mod project;
 pub mod redaction;
+pub mod run;
 pub mod search;
 pub mod task;
 pub mod token;

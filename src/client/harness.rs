@@ -1,13 +1,28 @@
 //! Coding clients without a person: how each is started for one brief, and what it prints while it works. Must never
 //! start anything itself, and never take what a harness says of its own success for a fact.
 
+mod claude_code;
+mod codex;
+mod copilot;
+mod events;
+mod gemini;
+mod meter;
+mod opencode;
+mod options;
+mod servers;
+mod version;
+
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::client::Client;
+use crate::client::transcript::Environment;
 use crate::domain::run::{Denied, Exit};
 use crate::economics::session::Usage;
 use crate::error::{Refusal, Result};
+
+pub use meter::{Meter, Place, Spent, Variable};
+pub use version::version;
 
 /// Who works in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,11 +137,24 @@ pub struct Told {
     pub broken_lines: u64,
 }
 
-/// The command for a harness; every reason at once why there is none.
+/// The command for a harness, as this process's environment has the client set up; every reason at once why there is
+/// none.
 pub fn launch(harness: Harness, wanted: &Wanted<'_>) -> Result<Launch> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let home = etcetera::home_dir().ok();
+    launch_in(harness, wanted, &Environment { folder: wanted.worktree.to_owned(), home, variable: &variable })
+}
+
+/// The same, for a client that is set up as that environment says.
+pub fn launch_in(harness: Harness, wanted: &Wanted<'_>, environment: &Environment<'_>) -> Result<Launch> {
     match harness {
         Harness::Command => command(wanted),
-        Harness::Client(client) => Err(Refusal::argument(format!("{} cannot be run yet", client.title()))),
+        Harness::Client(Client::ClaudeCode) => claude_code::launch(wanted),
+        Harness::Client(Client::Codex) => codex::launch(wanted, environment),
+        Harness::Client(Client::Gemini) => gemini::launch(wanted),
+        Harness::Client(Client::OpenCode) => opencode::launch(wanted, environment),
+        Harness::Client(Client::Copilot) => copilot::launch(wanted, environment),
+        Harness::Client(client) => Err(Refusal::argument(format!("{} does not run without a person", client.title()))),
     }
 }
 
@@ -159,18 +187,28 @@ fn command(wanted: &Wanted<'_>) -> Result<Launch> {
 pub struct Reader {
     harness: Harness,
     told: Told,
+    events: events::Events,
 }
 
 impl Reader {
     /// For a run of that harness; `resumes` where its session had begun before.
-    pub fn new(harness: Harness, _resumes: bool) -> Self {
-        Self { harness, told: Told::default() }
+    pub fn new(harness: Harness, resumes: bool) -> Self {
+        let told = Told { is_complete: harness == Harness::Command, ..Told::default() };
+        Self { harness, told, events: events::Events::new(resumes) }
     }
 
     /// One line without its end. One that is too long to be kept comes as nothing but its beginning.
-    pub fn line(&mut self, _line: &[u8]) {
-        if self.harness == Harness::Command {
-            self.told.is_complete = true;
+    pub fn line(&mut self, line: &[u8]) {
+        let Harness::Client(client) = self.harness else {
+            return;
+        };
+        match client {
+            Client::ClaudeCode => self.events.take(line, &mut self.told, claude_code::take),
+            Client::Codex => self.events.take(line, &mut self.told, codex::take),
+            Client::Gemini => self.events.take(line, &mut self.told, gemini::take),
+            Client::OpenCode => self.events.take(line, &mut self.told, opencode::take),
+            Client::Copilot => self.events.take(line, &mut self.told, copilot::take),
+            _ => {}
         }
     }
 
@@ -180,7 +218,14 @@ impl Reader {
     }
 
     /// What was told in all, once the process has ended that way.
-    pub fn ended(self, _exit: Exit) -> Told {
-        self.told
+    pub fn ended(self, exit: Exit) -> Told {
+        let Self { harness, mut told, events } = self;
+        match harness {
+            Harness::Client(Client::Gemini) => gemini::ended(exit, &mut told),
+            Harness::Client(Client::OpenCode) => opencode::ended(exit, &events, &mut told),
+            _ => {}
+        }
+        events.ended(&mut told);
+        told
     }
 }

@@ -23,7 +23,7 @@ use crate::domain::time::Timestamp;
 use crate::economics::Session;
 use crate::error::{Code, Refusal, Result};
 
-pub use find::{Environment, Found, How, Wanted, all, find, unreadable_places};
+pub use find::{Environment, Found, How, Wanted, all, find, unreadable_places, written_since};
 
 /// How much of a transcript is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

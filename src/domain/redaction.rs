@@ -14,8 +14,18 @@ pub const REDACTED: &str = "[REDACTED]";
 pub const PASSAGE_MIN: usize = 6;
 
 /// Values of a task that are no text of anybody's; a passage that is also one of those words leaves them.
-const NO_TEXT: [&str; 8] =
-    ["status", "parent", "depends_on", "priority", "task_id", "version", "current_version", "line"];
+const NO_TEXT: [&str; 10] = [
+    "status",
+    "parent",
+    "depends_on",
+    "priority",
+    "task_id",
+    "run_id",
+    "outcome",
+    "version",
+    "current_version",
+    "line",
+];
 
 /// The list whose texts tell nothing twice: two that differed by the passage alone are one without it.
 pub const TAGS: &str = "tags";

@@ -2,9 +2,19 @@
 //! model outside of [`Said`]: what they claim is no fact.
 
 pub mod brief;
+pub mod check;
+mod handoff;
+pub mod outcome;
+mod receipt;
+mod shown;
+mod speech;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::domain::{session, task};
+
+pub use handoff::Handoff;
 
 /// Which format a report has; another one is refused.
 pub const SCHEMA: &str = "heyaira.run-report";
@@ -135,6 +145,45 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
+impl Report {
+    /// The first 8 characters of its id, by which people name it.
+    pub fn short_id(&self) -> &str {
+        self.run_id.get(..8).unwrap_or(&self.run_id)
+    }
+
+    /// Who did the work, as receipts and versions name it: what the report says, or `run:<run_id>` where that is no
+    /// session reference.
+    pub fn session(&self) -> String {
+        match session::session_ref_problem(&self.session_ref) {
+            None => self.session_ref.clone(),
+            Some(_) => session_of(&self.run_id),
+        }
+    }
+
+    /// The call that tells the whole of it.
+    fn show_call(&self) -> String {
+        format!("heyaira run show {}", self.short_id())
+    }
+}
+
+/// The session of a run that has no native one.
+pub fn session_of(run_id: &str) -> String {
+    format!("{RUN_SESSION}{run_id}")
+}
+
+/// What is wrong with a run's id or its beginning for reading, if anything is; to follow the field's name.
+pub fn reference_problem(given: &str) -> Option<String> {
+    task::reference_problem(given).map(|problem| problem.replace("task id", "run id"))
+}
+
+/// What is wrong with a run's id for writing, if anything is: the full id or exactly its first 8 characters.
+pub fn pointer_problem(given: &str) -> Option<String> {
+    task::pointer_problem(given).map(|problem| problem.replace("task id", "run id"))
+}
+
+/// How a session reference begins that names a run.
+pub const RUN_SESSION: &str = "run:";
+
 /// A harness.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -191,6 +240,9 @@ pub struct Exit {
 pub struct Work {
     /// The main working tree of the repository.
     pub repository: String,
+    /// What others call the repository: `owner/name` or the address of its remote, without user and password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
     /// The folder that the harness worked in.
     pub worktree: String,
     /// The branch that is checked out there; none if the harness left none.

@@ -20,6 +20,8 @@ mod web_token;
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use crate::error::Result;
 
 pub use own::{TOKEN_BODY, TOKEN_PREFIX};
@@ -37,6 +39,26 @@ pub fn holds(text: &str) -> bool {
 /// Refuses a text that holds one, whatever is set; `field` says where it stands.
 pub fn refuse_text(field: &str, text: &str) -> Result<()> {
     Sightings::in_text(field, text).refuse()
+}
+
+/// Masks every text in a value, and every name.
+pub fn mask_json(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(without) = masked(text) {
+                *text = without;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(mask_json),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(mask_json);
+            if fields.keys().any(|name| holds(name)) {
+                let all = std::mem::take(fields);
+                fields.extend(all.into_iter().map(|(name, value)| (masked(&name).into_owned(), value)));
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The text with `[REDACTED:…]` where a secret stands, for whatever is told of what was not accepted.

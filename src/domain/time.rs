@@ -17,6 +17,11 @@ pub fn is_rfc3339(text: &str) -> bool {
 }
 
 impl Timestamp {
+    /// The moment that a text of RFC 3339 names, whatever its offset.
+    pub fn of_rfc3339(text: &str) -> Option<Self> {
+        text.parse::<jiff::Timestamp>().ok().map(|moment| Self(moment.as_microsecond()))
+    }
+
     /// RFC 3339 in UTC with seconds: `2026-11-25T07:58:02Z`.
     pub fn rfc3339(self) -> String {
         jiff::Timestamp::from_microsecond(self.0).map_or_else(|_| self.0.to_string(), |moment| format!("{moment:.0}"))

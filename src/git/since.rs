@@ -20,6 +20,8 @@ pub struct Since {
     pub own_folder: PathBuf,
     /// Where git keeps what all worktrees share.
     pub git_folder: PathBuf,
+    /// The address of its remote, `origin` before others, without user and password.
+    pub remote: Option<String>,
     /// True if history ends somewhere before its beginning.
     pub is_shallow: bool,
     /// True where there are no files to look at.
@@ -55,7 +57,10 @@ impl Since {
             Ok(place.canonicalize().unwrap_or(place))
         };
         let (own_folder, git_folder) = (place("--git-dir")?, place("--git-common-dir")?);
-        Ok(Self { own_folder, git_folder, is_shallow: repository.shallow, is_bare: repository.bare, git })
+        let origin = repository.remotes.iter().find(|remote| remote.name == "origin");
+        let remote = origin.or(repository.remotes.first()).map(|remote| remote.url.clone());
+        let remote = remote.filter(|url| !url.is_empty());
+        Ok(Self { own_folder, git_folder, remote, is_shallow: repository.shallow, is_bare: repository.bare, git })
     }
 
     /// The branch and the commit that are checked out.

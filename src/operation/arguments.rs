@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{handoff, memory, message, project, session, task, text, token, words};
+use crate::domain::{handoff, memory, message, project, run, session, task, text, token, words};
 use crate::error::{Code, Refusal, Result};
 use crate::operation::schema;
 
@@ -243,6 +243,9 @@ impl Problems {
             },
             other => return self.wrong(name, other, "is no object"),
         };
+        if schema::has(field, "x-open") {
+            return Some(Value::Object(given));
+        }
         let inner = field.as_object()?;
         let mut checked = Map::new();
         for (key, field) in schema::fields(inner) {
@@ -388,6 +391,8 @@ fn check_named(check: &str, given: &str) -> Option<String> {
     match check {
         "task" => task::reference_problem(given),
         "task-exact" => task::pointer_problem(given),
+        "run" => run::reference_problem(given),
+        "run-exact" => run::pointer_problem(given),
         "memory" => memory::id_problem(given),
         "message" => message::id_problem(given),
         "session" => session::session_ref_problem(given),

@@ -5,6 +5,7 @@
 //! `x-wire` (the field's text for agents; without it the field has none on the wire), `x-check` (a named check), `x-items-check` (the same for each entry of a list),
 //! `x-agents-must` (required of agents, optional for people), `x-people` (not for agents at all),
 //! `x-clears` (an empty text clears the value), `x-caseless` (an enum in any letter case),
+//! `x-open` (an object that is taken as it is, and checked by its operation),
 //! `x-position` (a positional argument of the command line), `x-when` (a time at which something was looked at: calls
 //! that differ in nothing else are the same).
 

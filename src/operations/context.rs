@@ -8,9 +8,10 @@ use crate::domain::session;
 use crate::domain::task::{Status, short_id};
 use crate::error::Result;
 use crate::operation::{Context, Effect, Operation};
-use crate::operations::budget::{self, cost_of_fields, cost_of_rows, rows_at_a_glance};
+use crate::operations::budget::{self, cost_of, cost_of_fields, cost_of_rows, rows_at_a_glance};
 use crate::operations::message::waiting_for;
 use crate::operations::resume::packet;
+use crate::operations::run::Unrecorded;
 use crate::store::list::{self, Filter, Short, Sort};
 use crate::store::{memory, project};
 
@@ -45,7 +46,8 @@ impl Operation for ContinuityContext {
 
 async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Value> {
     let project = context.project()?.clone();
-    let counts = context.transaction.ask(project::counts(project.project_id)).await?;
+    let unrecorded = Unrecorded::of(context, None)?;
+    let (counts, unrecorded) = context.transaction.ask_both(project::counts(project.project_id), unrecorded).await?;
     let counts: Map<String, Value> =
         counts.into_iter().map(|(status, count)| (status.as_str().to_owned(), json!(count))).collect();
     let mut answer = Map::new();
@@ -66,6 +68,11 @@ async fn overview(context: &mut Context<'_>, reader: Option<&str>) -> Result<Val
     ];
     let mut more = Map::new();
     let mut left = room.saturating_sub(cost_of_rows(&messages));
+    let section = unrecorded.section();
+    if let Some(runs) = unrecorded.within(section.cost.min(section.most)) {
+        left = left.saturating_sub(cost_of(&runs) + 30);
+        answer.insert("unrecorded_runs".to_owned(), runs);
+    }
     for (position, (name, (rows, total))) in lists.into_iter().enumerate() {
         // What one list does not need is the next ones'.
         let share = left / (4 - position);

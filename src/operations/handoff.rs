@@ -303,8 +303,13 @@ impl Judged {
     }
 
     /// The findings as warnings, or a refusal with all of them where the project refuses what one of the rules finds.
-    pub(crate) fn warnings(self, project: &Project) -> Result<Vec<Value>> {
-        warnings(&self.told, project)
+    /// Where only some fields were `given`, and others made by a program, what is found in those is never refused.
+    pub(crate) fn warnings(self, project: &Project, given: Option<&[&str]>) -> Result<Vec<Value>> {
+        let Some(given) = given else { return warnings(&self.told, project) };
+        let is_given = |finding: &&Finding| given.contains(&finding.field.as_str());
+        let refusable: Vec<Finding> = self.told.iter().filter(is_given).cloned().collect();
+        warnings(&refusable, project)?;
+        Ok(self.told.iter().map(warning).collect())
     }
 }
 
@@ -321,8 +326,11 @@ pub(crate) fn warnings(told: &[Finding], project: &Project) -> Result<Vec<Value>
         let next = "Correct it and send the whole update again. Nothing was written.";
         return Err(Refusal::not_allowed(message, next).with("findings", json!(told)));
     }
-    let warning = |finding: &Finding| json!({"rule": finding.rule, "field": finding.field, "fix": finding.fix});
     Ok(told.iter().map(warning).collect())
+}
+
+fn warning(finding: &Finding) -> Value {
+    json!({"rule": finding.rule, "field": finding.field, "fix": finding.fix})
 }
 
 /// What a write of these texts is warned of, whatever it writes.

@@ -16,6 +16,7 @@ use crate::operations::budget::{
 };
 use crate::operations::memory::line as memory_line;
 use crate::operations::message::waiting;
+use crate::operations::run::Unrecorded;
 use crate::operations::task::get::{NAMES, ReadOn, names, receipt_in_short, room_of_verification};
 use crate::operations::task::load;
 use crate::store::memory;
@@ -49,7 +50,8 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
     check_line(&task, &line)?;
     let waiting = waiting(context, task.task_id)?;
     let last = version::last_receipt(task.task_id, task.version);
-    let (kept, messages) = context.transaction.ask_both(last, waiting).await?;
+    let unrecorded = Unrecorded::of(context, Some(task.task_id))?;
+    let (kept, messages, unrecorded) = context.transaction.ask_three(last, waiting, unrecorded).await?;
     let mut answer = head(context, &task)?;
     answer.extend(state(context, &task, &line, reader, kept.as_ref()).await?);
     let written_by = task.marks.next_by.as_deref().map(session::clipped);
@@ -69,10 +71,11 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
         Section { cost: memories.cost(), least: 600, most: MEMORIES_ROOM },
         Section { cost: cost_of_fields(&boxes), least: 400, most: BOXES_ROOM },
         messages.section(),
+        unrecorded.section(),
         Section { cost: cost_of_parts(&texts), least: 200 * others.len(), most: usize::MAX },
     ];
     let spent = cost_of_fields(&answer) + cost_of(&json!(written_by)) + OVERHEAD;
-    let [for_first, for_names, for_receipt, for_memories, for_boxes, for_messages, for_texts] =
+    let [for_first, for_names, for_receipt, for_memories, for_boxes, for_messages, for_runs, for_texts] =
         rooms(budget::ANSWER.saturating_sub(spent), &sections);
 
     let from = |field: &str, offset: usize| read_on.from(field, offset);
@@ -90,6 +93,7 @@ pub(crate) async fn packet(context: &mut Context<'_>, pasted: &str, reader: Opti
     let mut boxes = open_boxes(&task, for_boxes, &read_on);
     cut.extend(boxes.shift_remove("cut").map(|one| ("open_boxes".to_owned(), one)));
     answer.extend(boxes);
+    answer.extend(unrecorded.within(for_runs).map(|runs| ("unrecorded_runs".to_owned(), runs)));
     let messages = messages.within(for_messages);
     if !messages.is_empty() {
         answer.insert("messages".to_owned(), json!(messages));

@@ -92,6 +92,11 @@ pub(crate) fn actor(context: &Context<'_>, given: Option<&str>) -> Actor {
     }
 }
 
+/// Who records what others did: the session that is known to call, else the caller.
+pub(crate) fn recorder(context: &Context<'_>) -> String {
+    context.observed.session_ref.clone().unwrap_or_else(|| context.connection.caller.clone())
+}
+
 /// The author of a new version.
 pub(crate) fn author(context: &Context<'_>, actor: &Actor) -> Author {
     let Observed { harness, .. } = context.observed;

@@ -14,6 +14,8 @@ use crate::domain::run::{Outcome, Report};
 
 /// The report's name.
 pub const REPORT: &str = "run-report.json";
+/// The phase of a run that has no place yet.
+pub const WAITING: &str = "waiting";
 /// What was asked for.
 const PLAN: &str = "run.json";
 /// How far it is.
@@ -64,6 +66,9 @@ pub struct Plan {
     pub test_timeout_ms: u64,
     /// What it may cost, in US dollars.
     pub budget_usd: Option<f64>,
+    /// How many runs may work at once, this one among them.
+    #[serde(default)]
+    pub max: u32,
     /// How much of each output is kept, in bytes.
     pub log_limit: u64,
     /// What was written after the `--`.

@@ -89,8 +89,18 @@ impl Prepared {
     }
 }
 
+/// Where a run would work, of which nothing is made. Every reason why not is told at once.
+pub fn planned(wanted: &Wanted<'_>) -> Result<Prepared> {
+    settled(wanted).map(|(_, prepared)| prepared)
+}
+
 /// Makes the worktree and the branch of a run. Every reason why not is told at once, before anything is made.
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Prepared> {
+    let (git, prepared) = settled(wanted)?;
+    make(&git, wanted, prepared)
+}
+
+fn settled(wanted: &Wanted<'_>) -> Result<(Git, Prepared)> {
     let git = Git::find(wanted.path, wanted.folder, Instant::now() + QUESTIONS);
     let (git, _) = git.map_err(|failure| no_repository(failure, wanted.folder))?;
     let repository = worktree::repository(&git).map_err(|failure| no_repository(failure, wanted.folder))?;
@@ -100,8 +110,8 @@ pub fn prepare(wanted: &Wanted<'_>) -> Result<Prepared> {
             "Start the run from a working tree of the repository; `git worktree add` makes one.",
         ));
     }
-    let plan = Planning { git: &git, wanted, repository: &repository, problems: Vec::new() }.settle()?;
-    make(&git, wanted, plan)
+    let prepared = Planning { git: &git, wanted, repository: &repository, problems: Vec::new() }.settle()?;
+    Ok((git, prepared))
 }
 
 /// Looks at everything that was asked for, and keeps what is wrong with it.

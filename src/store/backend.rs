@@ -154,6 +154,19 @@ impl dyn Driver {
         Ok(((one.read)(next())?, (other.read)(next())?))
     }
 
+    /// The same of three.
+    pub async fn ask_three<A, B, C>(
+        &mut self,
+        one: Question<A>,
+        other: Question<B>,
+        third: Question<C>,
+    ) -> Result<(A, B, C)> {
+        let statements = [one.statement, other.statement, third.statement];
+        let mut answers = self.rows_of(&statements).await?.into_iter();
+        let mut next = || answers.next().unwrap_or_default();
+        Ok(((one.read)(next())?, (other.read)(next())?, (third.read)(next())?))
+    }
+
     /// The first row of a query, if there is one.
     pub fn row<'s>(&'s mut self, sql: &'s str, values: &'s [Cell]) -> BoxFuture<'s, Result<Option<Row>>> {
         self.rows(sql, values).map(|rows| Ok(rows?.into_iter().next())).boxed()

@@ -93,6 +93,11 @@ impl Row {
         }
     }
 
+    /// True where there is no value.
+    pub fn is_null(&self, column: usize) -> bool {
+        matches!(self.0.get(column), Some(Cell::Null))
+    }
+
     /// Bytes.
     pub fn bytes(&self, column: usize) -> Result<&[u8]> {
         match self.0.get(column) {

@@ -20,7 +20,7 @@ struct Migration {
 }
 
 /// The migrations by number, starting with 1.
-const MIGRATIONS: [Migration; 4] = [
+const MIGRATIONS: [Migration; 5] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0001_initial.sql"),
         postgres: include_str!("../../migrations/postgres/0001_initial.sql"),
@@ -42,6 +42,12 @@ const MIGRATIONS: [Migration; 4] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0004_rules.sql"),
         postgres: include_str!("../../migrations/postgres/0004_rules.sql"),
+        serves_from: 1,
+    },
+    // One more table, whose rows go with their project and their task.
+    Migration {
+        sqlite: include_str!("../../migrations/sqlite/0005_runs.sql"),
+        postgres: include_str!("../../migrations/postgres/0005_runs.sql"),
         serves_from: 1,
     },
 ];

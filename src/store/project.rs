@@ -176,6 +176,7 @@ pub async fn purge(transaction: &mut Transaction, project_id: i64) -> Result<i64
     let tasks = transaction.integer("select count(*) from task where project_id = ?1", &[project_id.into()]).await?;
     crate::store::search::forget_project(transaction, project_id).await?;
     let statements = [
+        "delete from run_report where project_id = ?1",
         "delete from verification where task_id in (select task_id from task where project_id = ?1)",
         "delete from receipt where task_id in (select task_id from task where project_id = ?1)",
         "delete from task_dependency where task_id in (select task_id from task where project_id = ?1)",

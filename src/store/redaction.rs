@@ -20,7 +20,7 @@ use crate::store::{memory, search, task};
 /// What has all writers of texts wait. Beside them a redaction would be undone and begun again without an end; what a
 /// write changes first comes first, so that seldom two wait for each other.
 pub const LOCK: &str = "lock table task, task_version, receipt, task_session, memory, message, idempotency, verification, \
-    project, token in share row exclusive mode";
+    run_report, project, token in share row exclusive mode";
 
 /// What a version is called that says so.
 const ACT: &str = "redact";
@@ -39,7 +39,7 @@ pub struct Place {
 }
 
 /// Every place but the tasks themselves, which change by a new version.
-pub const PLACES: [Place; 8] = [
+pub const PLACES: [Place; 9] = [
     Place { table: "project", key: &["project_id"], texts: &["name"], json: &[] },
     Place { table: "token", key: &["token_key"], texts: &["name", "created_by"], json: &[] },
     Place {
@@ -54,6 +54,12 @@ pub const PLACES: [Place; 8] = [
         key: &["task_id", "verification_key"],
         texts: &["caller", "connection", "session_ref"],
         json: &["differences", "facts"],
+    },
+    Place {
+        table: "run_report",
+        key: &["run_key"],
+        texts: &["session_ref", "native", "harness", "branch", "summary", "received_by", "recorded_by"],
+        json: &["report"],
     },
     Place {
         table: "memory",
@@ -252,7 +258,7 @@ impl Place {
         let keys = self.key.len();
         let mut set: Vec<String> =
             columns.iter().enumerate().map(|(place, column)| format!("{column} = ?{}", keys + place + 1)).collect();
-        if self.table == "memory" {
+        if ["memory", "run_report"].contains(&self.table) {
             // It no longer says what its digest is of.
             set.push("fingerprint = null".to_owned());
         }

@@ -225,7 +225,7 @@ fn ambiguous(reference: &str, tasks: &[Task]) -> Refusal {
 }
 
 /// The smallest and largest UUID that start with the hex digits of `reference`.
-fn range_of(reference: &str) -> (Uuid, Uuid) {
+pub(super) fn range_of(reference: &str) -> (Uuid, Uuid) {
     if let Ok(whole) = Uuid::parse_str(reference) {
         return (whole, whole);
     }

@@ -101,7 +101,7 @@ fn differing(present: &Task, replayed: &Content) -> String {
 }
 
 /// What can be wrong between tables: the words behind the number, and the query that counts.
-const TABLE_CHECKS: [(&str, &str); 20] = [
+const TABLE_CHECKS: [(&str, &str); 22] = [
     (
         "counts by status differ from the tasks in a project",
         "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
@@ -152,6 +152,16 @@ const TABLE_CHECKS: [(&str, &str); 20] = [
         "verifications belong to no receipt",
         "select count(*) from verification f where not exists (select 1 from receipt r \
          where r.task_id = f.task_id and r.version = f.receipt_version)",
+    ),
+    (
+        "runs belong to no task of their project",
+        "select count(*) from run_report r where r.task_id is not null and not exists \
+         (select 1 from task t where t.task_id = r.task_id and t.project_id = r.project_id)",
+    ),
+    (
+        "runs are recorded on a version without a receipt",
+        "select count(*) from run_report r where r.recorded_version is not null and not exists (select 1 from receipt c \
+         where c.task_id = r.task_id and c.version = r.recorded_version)",
     ),
     (
         "tags belong to no task",

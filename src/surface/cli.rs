@@ -18,6 +18,7 @@ pub mod maintain;
 pub mod mcp;
 pub mod receipt;
 pub mod redact;
+pub mod run;
 pub mod serve;
 pub mod setup;
 pub mod start;
@@ -85,11 +86,17 @@ pub struct Session {
     pub config: Config,
     /// True if the answer is to be printed as JSON.
     pub json: bool,
+    /// The database as a flag named it.
+    pub named_database: Option<String>,
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<ExitCode> {
     let (path, leaf) = path_of(matches);
-    let session = Session { config: config(leaf)?, json: leaf.get_flag("json") };
+    let session = Session {
+        config: config(leaf)?,
+        json: leaf.get_flag("json"),
+        named_database: leaf.get_one::<String>("database").cloned(),
+    };
     if let Some(command) = commands::by_hand(&path) {
         unattended::check_command(&path)?;
         return command(&session, leaf);

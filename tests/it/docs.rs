@@ -107,8 +107,8 @@ fn describe(command: &mut clap::Command, path: &str, text: &mut String) {
     let help = command.render_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = writeln!(text, "\n## {path}\n\n```text\n{}\n```", lines.join("\n").trim_end());
-    let names: Vec<String> =
-        command.get_subcommands().map(|one| one.get_name().to_owned()).filter(|name| name != "help").collect();
+    let shown = command.get_subcommands().filter(|one| !one.is_hide_set() && one.get_name() != "help");
+    let names: Vec<String> = shown.map(|one| one.get_name().to_owned()).collect();
     for name in names {
         if let Some(inner) = command.find_subcommand_mut(&name) {
             describe(inner, &format!("{path} {name}"), text);

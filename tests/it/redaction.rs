@@ -204,7 +204,7 @@ fn a_write_context_can_be_redacted() {
 
 /// Columns that hold no text of anybody's: keys, numbers, words of our own, digests; the language and the path of a backup
 /// are the owner's settings.
-const NO_TEXT: [(&str, &str); 15] = [
+const NO_TEXT: [(&str, &str); 16] = [
     ("project", "slug language project_id generation stale_hours archived_at created_at rules"),
     ("token", "token_key hash project_id role created_at expires_at revoked_at"),
     (
@@ -225,6 +225,10 @@ const NO_TEXT: [(&str, &str); 15] = [
     ("idempotency", "project_id operation fingerprint expires_at"),
     ("backup", "backup_key file made_at"),
     ("verification", "verification_key task_id receipt_version at verdict"),
+    (
+        "run_report",
+        "run_key run_id project_id task_id outcome started_at ended_at received_at fingerprint recorded_version recorded_at",
+    ),
 ];
 
 /// A column that is added later must not be forgotten.

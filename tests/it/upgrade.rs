@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use heyaira::domain::run::Outcome;
 use heyaira::error::Code;
 use heyaira::store::backend::work;
 use heyaira::store::migration::CURRENT;
@@ -51,8 +52,12 @@ fn a_step_that_breaks_is_refused_by_programs_that_run_and_by_those_that_start() 
 }
 
 /// What takes each step of the schema behind the first one back.
-const UNDONE: [&str; 3] =
-    ["drop table verification", "drop table backup", "drop table task_grade; alter table project drop column rules"];
+const UNDONE: [&str; 4] = [
+    "drop table verification",
+    "drop table backup",
+    "drop table task_grade; alter table project drop column rules",
+    "drop table run_report",
+];
 
 #[test]
 fn a_database_of_the_first_schema_is_brought_up_to_date() {
@@ -91,6 +96,28 @@ fn a_purge_by_an_older_program_leaves_no_verification() {
     assert_eq!(count(), Some("1".to_owned()));
     house.write(work(|transaction| {
         Box::pin(async move { transaction.execute("delete from task where project_id = 1", &[]).await })
+    }));
+    assert_eq!(count(), Some("0".to_owned()));
+}
+
+/// A program of the fourth schema purges a project, and knows no runs.
+#[test]
+fn a_purge_by_an_older_program_leaves_no_run() {
+    let house = House::new();
+    let task = house.client("maria").create("worked on");
+    for (number, task) in [(1, Some(&*task)), (2, None)] {
+        crate::runs::deliver(&house, &crate::runs::report(number, task, Outcome::Succeeded));
+    }
+    let count = || house.database().texts("select count(*) from run_report")[0][0].clone();
+    assert_eq!(count(), Some("2".to_owned()));
+    let older = ["task_version", "task_session", "task_count", "idempotency", "token", "task", "project"];
+    house.write(work(move |transaction| {
+        Box::pin(async move {
+            for table in older {
+                transaction.execute(&format!("delete from {table} where project_id = 1"), &[]).await?;
+            }
+            Ok(())
+        })
     }));
     assert_eq!(count(), Some("0".to_owned()));
 }

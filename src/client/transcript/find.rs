@@ -133,6 +133,13 @@ pub fn find(wanted: Wanted, environment: &Environment) -> Result<Found> {
     found.map(|found| Found { how: How::Environment, ..found }).ok_or_else(|| not_yet(&asking, environment))
 }
 
+/// The transcripts of a session that were written at or after a moment: a session that goes on may begin another one.
+pub fn written_since(client: Client, id: &str, since: SystemTime, environment: &Environment) -> Vec<Found> {
+    let mut found = list(client, environment);
+    found.retain(|found| found.is(id) && found.changed.is_some_and(|changed| changed >= since));
+    found
+}
+
 /// All transcripts of the folder that is worked in, the newest first.
 pub fn all(client: Option<Client>, environment: &Environment) -> Result<Vec<Found>> {
     let folders = environment.folders();

@@ -45,7 +45,7 @@ impl Sightings {
                     sightings.add(NAME, name, &scan(name));
                     match value.as_str() {
                         Some(text) if name == WRITE_CONTEXT => sightings.add_in_write_context(text),
-                        Some(_) if may_be_one == Some(name) => {}
+                        _ if may_be_one == Some(name) => {}
                         _ => sightings.look(name, value),
                     }
                 }

@@ -14,9 +14,10 @@ use crate::operation::{Context, Effect, Operation, Place, WARNINGS};
 use crate::operations::handoff::Judged;
 use crate::operations::memory::add_result;
 use crate::operations::task::conflict::check_version;
-use crate::operations::task::{Step, actor, check_circles, load, load_ahead, resolve_all, save, whole_id};
+use crate::operations::task::{Step, actor, check_circles, load, load_ahead, recorder, resolve_all, save, whole_id};
 use crate::store;
 use crate::store::backend::Ahead;
+use crate::store::run::Recorded;
 
 /// Change the arguments you pass; each replaces the old value whole. `handoff_next` with `work_receipt` makes a handoff: the answer has its line and what to fix. done needs all boxes ticked and a result; blocked needs `handoff_blockers`. On `version_conflict` merge, then retry.
 #[derive(Deserialize, JsonSchema)]
@@ -133,7 +134,15 @@ impl Operation for TaskUpdate {
         if !changed.took_over && touched.contains(&"handoff_completed") {
             check_length("handoff_completed", &changed.task.content.handoff_completed)?;
         }
-        write(context, &before, changed, &actor, result, &touched).await
+        let receipt = changed.receipt.as_ref().and_then(|kept| kept.receipt.session_ref.clone());
+        let writing = Writing { actor: &actor, result, touched: &touched, given: None };
+        let answer = write(context, &before, changed, writing).await?;
+        if let Some(session_ref) = receipt {
+            // A coordinator's own receipt of a run is what `run_record` would have written.
+            let recorded = Recorded { version: before.version + 1, at: context.now, by: recorder(context) };
+            store::run::record_session(context.transaction, before.task_id, &session_ref, &recorded)?;
+        }
+        Ok(answer)
     }
 }
 
@@ -223,7 +232,12 @@ fn touched_fields(change: &Change) -> Vec<&'static str> {
 }
 
 /// What the rules need to know for this change, and no more: most changes need nothing.
-async fn facts(context: &mut Context<'_>, before: &Task, change: &Change, session_ref: Option<&str>) -> Result<Facts> {
+pub(crate) async fn facts(
+    context: &mut Context<'_>,
+    before: &Task,
+    change: &Change,
+    session_ref: Option<&str>,
+) -> Result<Facts> {
     let marks = &before.marks;
     let result = change.asks_done().then(|| store::memory::has_result(before.task_id, marks.reopened_version));
     let session_ref = session_ref.filter(|_| change.work_receipt.is_some());
@@ -253,14 +267,26 @@ fn lost(task: &Task, loss: &Loss) -> Value {
     })
 }
 
-async fn write(
+/// How an accepted change is written.
+pub(crate) struct Writing<'w> {
+    /// Who writes.
+    pub actor: &'w Actor,
+    /// What is kept as a memory of kind result.
+    pub result: Option<String>,
+    /// The fields that are written.
+    pub touched: &'w [&'static str],
+    /// Those that somebody gave, where others were made: only for what was given a project's rules refuse.
+    pub given: Option<&'w [&'static str]>,
+}
+
+/// Writes an accepted change with all that belongs to it; answers what `task_update` does.
+pub(crate) async fn write(
     context: &mut Context<'_>,
     before: &Task,
     changed: Changed,
-    actor: &Actor,
-    result: Option<String>,
-    touched: &[&str],
+    writing: Writing<'_>,
 ) -> Result<Value> {
+    let Writing { actor, result, touched, given } = writing;
     let Changed { task: after, receipt, losses, took_over } = changed;
     let act = if took_over { "takeover" } else { "update" };
     // A takeover by words names its session in the text only; history shows it as the one who wrote.
@@ -274,7 +300,7 @@ async fn write(
         Some(Judged::of(context, &after, receipt.as_ref().map(|kept| &kept.receipt), touched).await?)
     };
     let grade = judged.as_ref().and_then(|judged| judged.grade).filter(|_| after.marks.pending_version > 0);
-    let found = judged.map(|judged| judged.warnings(context.project()?)).transpose()?.unwrap_or_default();
+    let found = judged.map(|judged| judged.warnings(context.project()?, given)).transpose()?.unwrap_or_default();
     let step = Step { before, after: &after, actor: &writer, act, with_receipt: receipt.is_some() };
     let changed_fields = save(context, step).await?;
     if let Some(grade) = grade {

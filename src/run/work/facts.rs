@@ -38,7 +38,10 @@ pub fn facts(plan: &Plan) -> (Work, Vec<String>) {
     let mut look = Look { plan, work, problems: Vec::new() };
     let until = Instant::now() + QUESTIONS;
     match look.open(&path, until) {
-        Some(since) => look.worktree(&since),
+        Some(since) => {
+            look.work.remote.clone_from(&since.remote);
+            look.worktree(&since);
+        }
         None => look.branch_alone(&path, until),
     }
     if look.work.result_commit.is_none() {
@@ -88,7 +91,10 @@ impl Look<'_> {
             Ok((since, tip))
         });
         match self.kept(found) {
-            Some((since, Some(tip))) => self.result(&since, &tip),
+            Some((since, Some(tip))) => {
+                self.work.remote.clone_from(&since.remote);
+                self.result(&since, &tip);
+            }
             Some((_, None)) => self.problems.push(format!("The branch {} is gone.", self.plan.branch)),
             None => {}
         }

@@ -69,7 +69,7 @@ impl Table {
 
     /// The column whose values the database makes.
     pub(super) fn made_key(&self) -> Option<&'static str> {
-        let made = ["project", "token", "task", "verification", "memory", "message", "backup"];
+        let made = ["project", "token", "task", "verification", "run_report", "memory", "message", "backup"];
         self.key.first().copied().filter(|_| made.contains(&self.name))
     }
 
@@ -117,6 +117,12 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "verification",
             "verification_key",
             "verification_key, task_id, receipt_version, at, caller, connection, session_ref, verdict, differences, facts",
+        ),
+        Table::of(
+            "run_report",
+            "run_key",
+            "run_key, run_id, project_id, task_id, outcome, session_ref, native, harness, branch, started_at, ended_at, \
+             summary, received_at, received_by, fingerprint, recorded_version, recorded_at, recorded_by, report",
         ),
         Table::of(
             "task_session",

@@ -45,6 +45,9 @@ pub fn refused(refusal: Refusal, as_json: bool) -> ExitCode {
         let _ = write(&format!("{}\n", told.body()));
     } else {
         note(&visible(&told.to_string()));
+        if let Some(merge) = told.details.get("merge") {
+            note(&format!("merge:\n{}", text::render(merge).trim_end()));
+        }
     }
     ExitCode::from(told.code.exit())
 }

@@ -9,13 +9,13 @@ use crate::operation::{Entry, schema};
 use crate::operations;
 use crate::surface::cli::{
     Session, clients, connections, doctor, draft, economics, exits, flags, handoff, hook, maintain, mcp, receipt,
-    redact, serve, setup, start, transfer,
+    redact, run, serve, setup, start, transfer,
 };
 
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 19] = [
+const BY_HAND: [(&str, Run); 26] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -34,6 +34,13 @@ const BY_HAND: [(&str, Run); 19] = [
     ("restore", maintain::restore),
     ("move", transfer::run),
     ("redact", redact::run),
+    ("run clean", run::clean),
+    ("run list", run::list),
+    ("run record", run::record),
+    ("run show", run::show),
+    ("run start", run::start),
+    ("run stop", run::stop),
+    ("run watch", run::watch),
     ("completions", maintain::completions),
 ];
 
@@ -53,6 +60,7 @@ pub fn all() -> Command {
     for command in made_by_hand() {
         root = root.subcommand(with_globals(command));
     }
+    root = root.subcommand(run::command());
     for entry in operations::all() {
         let words: Vec<&str> = entry.command.split(' ').collect();
         root = match words.as_slice() {
@@ -98,6 +106,7 @@ fn grouped(root: Command, group: &str, command: Command) -> Command {
         "message" => "Messages for the owner of a task or a session",
         "handoff" => "Handoffs: check one, print its line",
         "receipt" => "Receipts: compare one with a git repository, show what came out",
+        "run" => "Runs: work that nobody attends, and the report of each",
         "project" => "Projects of this instance",
         "token" => "Tokens: the credentials of the HTTP surface",
         _ => "",

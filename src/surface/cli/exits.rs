@@ -6,13 +6,20 @@ use std::fmt::Write as _;
 use crate::error::Code;
 use crate::surface::cli::handoff::{MISLEADING, THIN};
 use crate::surface::cli::receipt::{CONTRADICTED, UNVERIFIED};
+use crate::surface::cli::run;
 
 /// What commands that were not refused end with.
-const OUTCOMES: [(u8, &str); 4] = [
+const OUTCOMES: [(u8, &str); 10] = [
     (CONTRADICTED, "receipt verify: the repository contradicts the receipt"),
     (UNVERIFIED, "receipt verify: the repository does not say"),
     (THIN, "handoff check: thin, something is missing"),
     (MISLEADING, "handoff check: misleading, it contradicts itself or git"),
+    (run::NO_WORK, "run start: no_work"),
+    (run::FAILED, "run start: failed"),
+    (run::TESTS_FAILED, "run start: tests_failed"),
+    (run::BOUND, "run start: timed_out, silent, over_budget"),
+    (run::INTERRUPTED, "run start: interrupted"),
+    (run::HARNESS_ERROR, "run start: harness_error"),
 ];
 
 /// Every exit code, in order, with what it says: of a refusal the words of its codes.

@@ -175,7 +175,7 @@ fn given(name: &str, field: &Value, matches: &ArgMatches) -> Result<Option<Value
 }
 
 /// The text of a value: as it stands, of a file (`@FILE`) or of standard input (`@-`); `@@` starts a text with `@`.
-fn content(name: &str, value: &str) -> Result<String> {
+pub(super) fn content(name: &str, value: &str) -> Result<String> {
     let Some(rest) = value.strip_prefix('@') else {
         return Ok(value.to_owned());
     };

@@ -21,8 +21,7 @@ pub fn render(answer: &Value) -> String {
 }
 
 fn table(fields: &Map<String, Value>, text: &mut String) {
-    let rows = fields.values().find_map(Value::as_array);
-    for row in rows.into_iter().flatten().filter_map(Value::as_object) {
+    for row in fields.values().filter_map(Value::as_array).flatten().filter_map(Value::as_object) {
         line(row, text);
     }
     let word = |name: &str| fields.get(name).map(plain).unwrap_or_default();

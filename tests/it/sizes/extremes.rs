@@ -1,5 +1,6 @@
 //! What no sane project holds: everything at its longest at once, hundreds of findings, boxes and memories.
 
+use heyaira::domain::run::Outcome;
 use serde_json::{Value, json};
 
 use crate::ground::{Ground, rows, text};
@@ -35,6 +36,20 @@ fn contradict(ground: &Ground, script: &Script, task_id: &str) {
     assert_small("receipt_show", &ground.ask("receipt_show", json!({"task_id": task_id})));
 }
 
+/// Brings in runs of a task whose names are as long as they can be.
+fn unrecorded(ground: &Ground, script: &Script, task_id: &str) {
+    let project = ground.ask("continuity_context", json!({}))["project"].clone();
+    // An id is one of the whole instance.
+    let first = u32::from_str_radix(&task_id[..7], 16).expect("hexadecimal digits");
+    for number in 0..7 {
+        let mut report = crate::runs::report(first + number, Some(task_id), Outcome::TestsFailed);
+        text(&project).clone_into(&mut report.project);
+        report.harness.name = script.line(200, 5);
+        report.work.branch = Some(script.line(200, 6));
+        ground.ask("run_report", json!({"report": report}));
+    }
+}
+
 #[test]
 fn everything_at_once() {
     for_every_script(|ground, script| {
@@ -53,6 +68,7 @@ fn everything_at_once() {
         contradict(ground, script, &task_id);
         let version = ground.update(&task_id, json!({"owner": label(script)}))["version"].clone();
         messages(ground, script, &task_id, 7);
+        unrecorded(ground, script, &task_id);
         assert_default_answers(ground, &task_id);
         let taken =
             json!({"task_id": task_id, "expected_version": version, "session_ref": label(script), "force": true});

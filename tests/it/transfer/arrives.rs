@@ -1,5 +1,6 @@
 //! What is read from the target is what was read from the source, and everybody goes on there.
 
+use heyaira::domain::run::Outcome;
 use serde_json::{Value, json};
 
 use super::{Scene, number};
@@ -65,6 +66,13 @@ fn furnish(place: &Place) -> Vec<String> {
         "branch": {"at": "2026-11-25T08:00:00Z", "is_name": true}}"#;
     let recorded = place.ask(&["receipt", "record", &tasks[0][..8], "--receipt-version", "3", "--facts", facts]);
     assert_eq!(recorded["verdict"], "contradicted");
+    for (number, outcome) in [(1, Outcome::Succeeded), (2, Outcome::TimedOut)] {
+        let report = serde_json::to_string(&crate::runs::report(number, tasks.last().map(String::as_str), outcome))
+            .expect("JSON");
+        place.ask(&["run", "report", "--report", &report]);
+    }
+    let version = place.ask(&["task", "get", tasks.last().expect("a task")])["version"].to_string();
+    assert_eq!(place.ask(&["run", "record", "00000001", "--expected-version", &version])["existing"], false);
     tasks
 }
 
@@ -97,6 +105,9 @@ fn answers(scene: &Scene, database: &TestDatabase, tasks: &[String]) -> Vec<(Str
         vec!["task", "list", "--parent", &tasks[0]],
         vec!["memory", "search", "--include-superseded"],
         vec!["resume", &tasks[0]],
+        vec!["run", "list"],
+        vec!["run", "show", "00000001"],
+        vec!["run", "show", "00000002"],
     ];
     asked.extend(["plain", "会議", "one", "apos", "parser", "codex 1", "tag"].map(|word| vec!["task", "list", word]));
     asked.extend(["会議", "tab", "water wet"].map(|word| vec!["memory", "search", word]));

@@ -3,6 +3,7 @@
 
 mod administration;
 mod memories;
+mod runs;
 mod tasks;
 
 use std::collections::VecDeque;
@@ -20,7 +21,7 @@ use super::world::World;
 use crate::house::{START, moment};
 
 /// How often each operation is called.
-pub(super) const WEIGHTS: [(&str, u64); 29] = [
+pub(super) const WEIGHTS: [(&str, u64); 33] = [
     ("task_create", 90),
     ("task_update", 250),
     ("task_takeover", 60),
@@ -36,6 +37,10 @@ pub(super) const WEIGHTS: [(&str, u64); 29] = [
     ("continuity_context", 70),
     ("receipt_show", 15),
     ("receipt_record", 25),
+    ("run_report", 30),
+    ("run_list", 20),
+    ("run_show", 15),
+    ("run_record", 60),
     ("server_identity", 6),
     ("project_create", 5),
     ("project_list", 5),
@@ -303,6 +308,10 @@ impl Author {
             "handoff_check" => memories::check(&mut given),
             "receipt_show" => tasks::show_receipt(&mut given),
             "receipt_record" => tasks::record_receipt(&mut given),
+            "run_report" => runs::report(&mut given),
+            "run_list" => runs::list(&mut given),
+            "run_show" => runs::show(&mut given),
+            "run_record" => runs::record(&mut given),
             "handoff_line" => given.task_id_to_read(),
             "continuity_context" => memories::context(&mut given),
             _ => administration::arguments(operation, &mut given),

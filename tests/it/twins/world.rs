@@ -36,6 +36,8 @@ pub(super) struct World {
     /// Ids of memories and messages with their projects.
     pub(super) memories: Vec<(&'static str, String)>,
     pub(super) messages: Vec<(&'static str, String)>,
+    /// Runs that are not recorded, with their projects and tasks.
+    pub(super) runs: Vec<(&'static str, String, Option<String>)>,
     /// Ids that are no more.
     pub(super) gone: Vec<String>,
     /// The write contexts of each project, the present one last.
@@ -83,6 +85,7 @@ impl World {
                 contexts.retain(|one| *one != context);
                 contexts.push(context);
             }
+            "run_report" | "run_record" => self.run(step, answer),
             "token_create" => self.tokens.extend(text("name")),
             _ => {}
         }
@@ -96,6 +99,16 @@ impl World {
             self.pages.push(Page { step: step.clone() });
         }
         self.remember(step);
+    }
+
+    /// Learns that a run came in, or was recorded.
+    fn run(&mut self, step: &Step, answer: &Value) {
+        let text = |name: &str| answer.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (Some(project), Some(run_id)) = (CLIENTS[step.client].project, text("run_id")) else { return };
+        self.runs.retain(|(_, run, _)| *run != run_id);
+        if answer["recorded"] == false {
+            self.runs.push((project, run_id, text("task_id")));
+        }
     }
 
     fn versions(&mut self, project: &'static str, step: &Step, answer: &Value) {
@@ -189,6 +202,7 @@ impl World {
         self.tasks.retain(|task| task.project != slug);
         self.memories.retain(|(project, _)| *project != slug);
         self.messages.retain(|(project, _)| *project != slug);
+        self.runs.retain(|(project, ..)| *project != slug);
         self.pages.retain(|page| CLIENTS[page.step.client].project != Some(slug));
     }
 

@@ -94,7 +94,8 @@ fn commits(view: &View<'_>, findings: &mut Vec<Finding>) {
         findings.push(Finding::warning(Rule::BranchAndCommit, &format!("work_receipt.{name}"), fix));
     }
     let result = git::named_commit(result);
-    let head = view.completed.lines.iter().find_map(head);
+    // What is done is added to, so that the head of the last session stands last.
+    let head = view.completed.lines.iter().rev().find_map(head);
     if let Some(head) = head.filter(|head| git::is_commit(&result) && !same(head, &result)) {
         let fix = format!(
             "handoff_completed says head {head}, the receipt {}: correct the one that is wrong",

@@ -34,7 +34,7 @@ pub(super) fn key(given: &mut Given<'_>) {
     });
 }
 
-fn other_task(given: &mut Given<'_>) -> String {
+pub(super) fn other_task(given: &mut Given<'_>) -> String {
     match given.task() {
         Some((id, _)) => given.pointer(&id),
         None => "00000000".to_owned(),

@@ -1,0 +1,171 @@
+//! `OpenCode`: `opencode run`. It tells no end: it ended well when its model's last step did, and its exit code is 0. A prompt
+//! that is an argument would reach the model in quotes.
+
+use std::ffi::OsString;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::client::harness::events::{Events, Problem, error, message};
+use crate::client::harness::options::{BY_BRIEF, BY_RESUME, BY_STREAM, BY_WORKTREE, Options};
+use crate::client::harness::{Input, Launch, Told, Wanted, servers};
+use crate::client::transcript::Environment;
+use crate::domain::run::Exit;
+use crate::economics::Usage;
+use crate::error::Result;
+
+/// Settings that win over those of files.
+const SETTINGS: &str = "OPENCODE_CONFIG_CONTENT";
+
+pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Result<Launch> {
+    let mut options = Options::new(wanted.extra);
+    options.refuse(&["--format", "-i", "--interactive", "--attach"], BY_STREAM);
+    options.refuse(&["-s", "--session", "-c", "--continue", "--fork"], BY_RESUME);
+    options.refuse(&["--dir"], BY_WORKTREE);
+    options.refuse(&["--command"], BY_BRIEF);
+    options.add("run");
+    options.add("--format=json");
+    if let Some(model) = wanted.model {
+        options.add_unless(&["-m", "--model"], format!("--model={model}"));
+    }
+    if let Some(id) = wanted.resume {
+        options.add(format!("--session={id}"));
+    }
+    let settings = match settings(environment) {
+        Ok(settings) => settings,
+        Err(problem) => {
+            options.problem(problem);
+            Map::new()
+        }
+    };
+    Ok(Launch {
+        program: "opencode".into(),
+        arguments: options.finish()?,
+        environment: vec![(SETTINGS.to_owned(), OsString::from(Value::Object(settings).to_string()))],
+        input: Input::Brief,
+        session_id: wanted.resume.map(str::to_owned),
+    })
+}
+
+/// The user's own settings of the environment, with every server turned off and nothing to be asked. A permission that they
+/// name is theirs.
+fn settings(environment: &Environment<'_>) -> Result<Map<String, Value>, String> {
+    let own = (environment.variable)(SETTINGS).filter(|text| !text.trim().is_empty());
+    let own = own.map_or(Ok(json!({})), |text| servers::json(&text));
+    let own = own.map_err(|error| format!("{SETTINGS} of the environment is no JSON: {error}"))?;
+    let Value::Object(mut settings) = own else {
+        return Err(format!("{SETTINGS} of the environment is no object"));
+    };
+    settings.entry("permission").or_insert_with(|| json!("allow"));
+    let servers = settings.entry("mcp").or_insert_with(|| json!({}));
+    let Some(servers) = servers.as_object_mut() else {
+        return Err(format!("mcp in {SETTINGS} of the environment is no object"));
+    };
+    for name in servers::of_opencode(environment)? {
+        servers.entry(name).or_insert_with(|| json!({}));
+    }
+    for server in servers.values_mut() {
+        server["enabled"] = json!(false);
+    }
+    Ok(settings)
+}
+
+#[derive(Deserialize)]
+pub(super) struct Event {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(rename = "sessionID")]
+    session_id: Option<String>,
+    part: Option<Part>,
+    error: Option<Problem>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    id: Option<String>,
+    text: Option<String>,
+    tool: Option<String>,
+    state: Option<State>,
+    reason: Option<String>,
+    tokens: Option<Tokens>,
+    cost: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct State {
+    status: Option<String>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Tokens {
+    input: u64,
+    output: u64,
+    reasoning: u64,
+    cache: Cache,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Cache {
+    read: u64,
+    write: u64,
+}
+
+impl Tokens {
+    fn usage(&self) -> Usage {
+        Usage {
+            input: self.input,
+            cache_read: self.cache.read,
+            cache_write: self.cache.write,
+            cache_write_long: 0,
+            output: self.output.saturating_add(self.reasoning),
+        }
+    }
+}
+
+pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
+    told.session_id = told.session_id.take().or(event.session_id);
+    let kind = event.kind.as_deref();
+    if kind == Some("error") {
+        told.model_failed = true;
+        event.error.iter().filter_map(Problem::text).for_each(|problem| error(told, problem));
+        return;
+    }
+    let Some(part) = event.part else {
+        return;
+    };
+    match kind {
+        Some("step_start") => events.is_step_over = false,
+        Some("text") => message(told, part.text.unwrap_or_default()),
+        Some("tool_use") => refused(part, events, told),
+        Some("step_finish") => {
+            // After a step that calls tools another one follows.
+            events.is_step_over = part.reason.as_deref() != Some("tool-calls");
+            let step = part.tokens.map(|tokens| tokens.usage()).unwrap_or_default();
+            told.usage = Some(told.usage.unwrap_or_default().plus(step));
+            // It has no price for a model that it does not know, and tells 0.
+            let cost = part.cost.filter(|cost| *cost > 0.0);
+            told.cost_usd = cost.map(|cost| told.cost_usd.unwrap_or(0.0) + cost).or(told.cost_usd);
+        }
+        _ => {}
+    }
+}
+
+fn refused(part: Part, events: &mut Events, told: &mut Told) {
+    let Some(State { status, error }) = part.state else {
+        return;
+    };
+    let text = error.unwrap_or_default();
+    let is_denied = text.contains("rejected permission") || text.contains("prevents you from using");
+    if status.as_deref() == Some("error") && is_denied {
+        events.denied(part.tool, part.id.as_deref(), told);
+    }
+}
+
+pub(super) fn ended(exit: Exit, events: &Events, told: &mut Told) {
+    told.is_complete = events.is_step_over && !told.model_failed && exit.signal.is_none();
+}

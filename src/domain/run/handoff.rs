@@ -1,0 +1,226 @@
+//! The handoff of a run, made from its report and laid over what its task says. Must never take away what stands there, and
+//! never tell a word of the harness or its model: those are in the receipt, marked as theirs.
+
+use super::shown::{can_be_typed, clipped, code, commit, name, on_one_line, word};
+use super::speech::Speech;
+use super::{Outcome, Report, Test};
+use crate::domain::handoff::previous_session;
+use crate::domain::task::{Task, with_line};
+use crate::domain::text::{SUMMARY_MAX, TEXT_MAX, grouped, head, length};
+
+/// How many characters of a name a summary has.
+const IN_SUMMARY: usize = 60;
+/// How long a test command may be to be a first step.
+const TYPED: usize = 400;
+/// How many test commands what is done tells; the receipt has them all.
+const TESTS: usize = 10;
+/// How many characters of the reason are told.
+const REASON: usize = 400;
+
+/// What a run leaves to the next session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handoff {
+    /// The state in one sentence.
+    pub summary: String,
+    /// What is to be added below what is done.
+    pub completed: String,
+    /// The next steps: the run's, then those from before it.
+    pub next: String,
+}
+
+impl Report {
+    /// The handoff onto a task as it stands, in a project's language.
+    pub fn handoff(&self, task: &Task, language: &str) -> Handoff {
+        let speech = Speech::of(language);
+        let summary = self.summary(language);
+        Handoff {
+            summary,
+            completed: self.section(speech, &task.content.handoff_completed),
+            next: self.next(speech, task),
+        }
+    }
+
+    /// How it ended and what there is of it, in one sentence of at most 280 characters.
+    pub fn summary(&self, language: &str) -> String {
+        let speech = Speech::of(language);
+        let work = &self.work;
+        let branch = work.branch.as_deref().map(|branch| code(&clipped(&on_one_line(branch), IN_SUMMARY)));
+        let mut parts = vec![speech.commits(work.commits_total, branch.as_deref())];
+        if work.uncommitted_total > 0 {
+            parts.push(speech.not_committed_in_short(work.uncommitted_total));
+        }
+        parts.push(self.tests_in_short(speech));
+        let harness = clipped(&on_one_line(&self.harness.name), IN_SUMMARY);
+        let run = speech.run(self.short_id(), &harness, self.outcome);
+        let told = format!("{run}; {}{}", parts.join(speech.comma()), speech.stop());
+        clipped(&speech.single(&told), SUMMARY_MAX)
+    }
+
+    fn tests_in_short(&self, speech: Speech) -> String {
+        if self.tests.is_empty() {
+            return speech.not_tested();
+        }
+        let totals: Vec<_> = self.tests.iter().filter_map(|test| test.totals.as_ref()).collect();
+        if totals.len() == self.tests.len() && self.tests.iter().all(|test| test.is_passed() || counts_a_failure(test))
+        {
+            let sum = |of: fn(&&super::Totals) -> i64| totals.iter().map(of).fold(0, i64::saturating_add);
+            return speech.tests_in_short(sum(|one| one.passed), sum(|one| one.failed), false);
+        }
+        let passed = self.tests.iter().filter(|test| test.is_passed()).count();
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        speech.tests_in_short(count(passed), count(self.tests.len() - passed), true)
+    }
+
+    /// What is to be added below what is done: facts alone.
+    fn section(&self, speech: Speech, before: &str) -> String {
+        let work = &self.work;
+        let stop = speech.stop();
+        let harness = name(&self.harness.name);
+        let repository = work.remote.as_deref().map_or_else(|| code(&work.repository), name);
+        let branch = work.branch.as_deref().map(code);
+        let (base, result) = (code(&commit(&work.base_commit)), work.result_commit.as_deref().map(commit));
+        let place = speech.place(&repository, branch.as_deref(), &base, result.as_deref().map(code).as_deref());
+        let mut lines =
+            vec![format!("{}{stop}", place), format!("{}{stop}", speech.prepared(&self.work_in_facts(speech)))];
+        if work.uncommitted_total > 0 {
+            lines.push(format!("{}{stop}", speech.not_committed(work.uncommitted_total, &code(&work.worktree))));
+        }
+        if self.tests.is_empty() {
+            lines.push(format!("{}{stop}", speech.tested(&speech.not_tested())));
+        }
+        lines.extend(self.each_test(speech).take(TESTS).map(|test| format!("{}{stop}", speech.tested(&test))));
+        if self.tests.len() > TESTS {
+            lines.push(speech.tested(&format!("… ({})", grouped(self.tests.len() - TESTS))));
+        }
+        lines.extend([speech.not_deployed(), speech.not_verified()]);
+        let mut told =
+            vec![format!("## {}", speech.single(&speech.run(self.short_id(), &harness, self.outcome))), String::new()];
+        told.extend(lines.iter().map(|line| speech.line(line)));
+        if !matches!(self.outcome, Outcome::Succeeded) {
+            // The reason is in English, whatever the project's language: a quotation is nobody's language.
+            told.extend([String::new(), format!("> {}", clipped(&on_one_line(&self.reason), REASON))]);
+        }
+        let blank = if before.is_empty() || before.ends_with("\n\n") { "" } else { "\n" };
+        format!("{blank}{}", told.join("\n"))
+    }
+
+    /// What is to be done first: a command that can be typed as it stands.
+    pub(super) fn first_step(&self) -> String {
+        let work = &self.work;
+        if self.outcome == Outcome::TestsFailed
+            && let Some(test) = self.failing_test().filter(|test| is_short(test))
+        {
+            return format!("cd {} && {}", word(&work.worktree), test.command.trim());
+        }
+        let paths = [&work.worktree, &work.repository];
+        if !work.is_any() || !paths.into_iter().all(|path| can_be_typed(path)) {
+            return self.show_call();
+        }
+        if work.uncommitted_total > 0 {
+            return format!("git -C {} status --short", word(&work.worktree));
+        }
+        self.look_at_commits()
+    }
+
+    fn failing_test(&self) -> Option<&Test> {
+        self.tests.iter().find(|test| !test.is_passed())
+    }
+
+    fn look_at_commits(&self) -> String {
+        let work = &self.work;
+        format!(
+            "git -C {} log --stat {}",
+            word(&work.repository),
+            word(&format!("{}..{}", commit(&work.base_commit), self.tip()))
+        )
+    }
+
+    /// What the work is called in the repository, its worktree there or not.
+    fn tip(&self) -> String {
+        let work = &self.work;
+        let branch = work.branch.as_deref().filter(|branch| can_be_typed(branch));
+        branch.map_or_else(|| work.result_commit.as_deref().map(commit).unwrap_or_default(), str::to_owned)
+    }
+
+    /// The steps behind the first.
+    fn steps(&self, speech: Speech, first: &str) -> Vec<String> {
+        let work = &self.work;
+        let show = code(&self.show_call());
+        let mut steps = Vec::new();
+        if let (Outcome::TestsFailed, Some(test)) = (self.outcome, self.failing_test()) {
+            let failed = self.tests.iter().filter(|test| !test.is_passed()).count();
+            steps.push(speech.failing(failed, self.tests.len(), &code(&test.log.path)));
+            let again = format!(
+                "git -C {} worktree add {} {}",
+                word(&work.repository),
+                word(&work.worktree),
+                word(&self.tip())
+            );
+            steps.push(speech.without_worktree(&code(&again)));
+        }
+        if work.uncommitted_total > 0 {
+            steps.push(speech.keep_or_drop(work.uncommitted_total, &code(&work.worktree)));
+        }
+        match self.outcome {
+            _ if !work.is_any() => steps.push(speech.start_over(&code(&self.log.path))),
+            Outcome::Succeeded | Outcome::NoWork if work.commits_total > 0 => {
+                let merge = format!("git -C {} merge {}", word(&work.repository), word(&self.tip()));
+                steps.push(speech.review(&code(&merge)));
+            }
+            Outcome::Succeeded | Outcome::NoWork | Outcome::TestsFailed => {}
+            _ => steps.push(speech.go_on(&code(&self.tip()), &code(&self.log.path))),
+        }
+        if first != self.show_call() {
+            steps.push(speech.whole_report(&show));
+        }
+        steps
+    }
+
+    /// The run's steps, then those that stood there before, then the session.
+    fn next(&self, speech: Speech, task: &Task) -> String {
+        let first = self.first_step();
+        let mut lines = vec![first.clone()];
+        lines.extend(self.steps(speech, &first).iter().map(|step| speech.line(step)));
+        let header = speech.line(&speech.steps_from_before());
+        let before = before(&task.content.handoff_next, &lines, &header);
+        if !before.trim().is_empty() {
+            lines.push(header);
+        }
+        let made = lines.join("\n");
+        let last = format!("Previous session: {}", self.session());
+        let room = TEXT_MAX.saturating_sub(length(&made) + length(&last) + 2);
+        let before = within(&before, room, speech, task);
+        with_line(&if before.is_empty() { made } else { with_line(&made, &before) }, &last)
+    }
+}
+
+/// True for a test command whose totals say that something failed: then they tell how it ended.
+fn counts_a_failure(test: &Test) -> bool {
+    test.totals.as_ref().is_some_and(|totals| totals.failed > 0)
+}
+
+fn is_short(test: &Test) -> bool {
+    can_be_typed(&test.command) && length(&test.command) <= TYPED
+}
+
+/// The steps that stood there, without the line that named their session and without what is said anew.
+fn before(next: &str, made: &[String], header: &str) -> String {
+    let mut lines: Vec<&str> = next.trim_end().split('\n').collect();
+    if previous_session(next).is_some() {
+        lines.pop();
+    }
+    lines.retain(|line| *line != header && !made.iter().any(|one| one == line));
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// The text, or as much of it as there is room for, with the call for the rest.
+fn within(text: &str, room: usize, speech: Speech, task: &Task) -> String {
+    let of = length(text);
+    if of <= room {
+        return text.to_owned();
+    }
+    let call = format!("task_get task_id={} version={} field=handoff_next", task.short_id(), task.version);
+    let note = |shown: usize| speech.line(&speech.cut(shown, of, &call));
+    let shown = room.saturating_sub(length(&note(of)) + 1);
+    format!("{}\n{}", head(text, shown), note(shown))
+}

@@ -1,0 +1,359 @@
+//! The sentences in which a run is told, in the languages that the rules of a handoff read, and in German. Must never say
+//! anything itself: whoever asks gives the facts.
+
+use super::{Outcome, Test, Totals};
+use crate::domain::text::grouped;
+
+/// A language that sentences are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tongue {
+    English,
+    German,
+    Japanese,
+}
+
+/// How a project is spoken to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Speech {
+    tongue: Tongue,
+    /// True where the project's language is another one: what is said stands as a quotation then, which no rule takes for
+    /// the words of the task.
+    is_foreign: bool,
+}
+
+impl Speech {
+    /// For a project's language, such as `de-CH`.
+    pub(super) fn of(language: &str) -> Self {
+        let primary = language.split('-').next().unwrap_or(language).to_ascii_lowercase();
+        let (tongue, is_foreign) = match primary.as_str() {
+            "en" => (Tongue::English, false),
+            "de" => (Tongue::German, false),
+            "ja" => (Tongue::Japanese, false),
+            _ => (Tongue::English, true),
+        };
+        Self { tongue, is_foreign }
+    }
+
+    /// One of three, by the language.
+    fn say(self, english: impl Into<String>, german: impl Into<String>, japanese: impl Into<String>) -> String {
+        match self.tongue {
+            Tongue::English => english.into(),
+            Tongue::German => german.into(),
+            Tongue::Japanese => japanese.into(),
+        }
+    }
+
+    /// A line of a text of several.
+    pub(super) fn line(self, line: &str) -> String {
+        if self.is_foreign { format!("> {line}") } else { line.to_owned() }
+    }
+
+    /// A text of one line.
+    pub(super) fn single(self, line: &str) -> String {
+        // A word in code is in no language.
+        if self.is_foreign { format!("`{}`", line.replace('`', "")) } else { line.to_owned() }
+    }
+
+    pub(super) fn outcome(self, outcome: Outcome) -> String {
+        match outcome {
+            Outcome::Succeeded => self.say("succeeded", "erfolgreich", "成功"),
+            Outcome::NoWork => self.say("nothing changed", "nichts geändert", "変更なし"),
+            Outcome::Failed => self.say("failed", "gescheitert", "失敗"),
+            Outcome::TestsFailed => self.say("tests failed", "Tests fehlgeschlagen", "テスト失敗"),
+            Outcome::TimedOut => self.say("ran out of time", "Zeit überschritten", "時間切れ"),
+            Outcome::Silent => self.say("ended after a silence", "nach Stille beendet", "無応答のため終了"),
+            Outcome::OverBudget => self.say("ended over its budget", "Budget überschritten", "予算超過のため終了"),
+            Outcome::Interrupted => self.say("interrupted", "unterbrochen", "中断"),
+            Outcome::HarnessError => self.say("error of the harness", "Fehler des Harness", "ハーネスのエラー"),
+        }
+    }
+
+    /// What a run is called, with how it ended.
+    pub(super) fn run(self, id: &str, harness: &str, outcome: Outcome) -> String {
+        let outcome = self.outcome(outcome);
+        self.say(
+            format!("Run {id} of {harness}: {outcome}"),
+            format!("Lauf {id} von {harness}: {outcome}"),
+            format!("ラン {id}（{harness}）: {outcome}"),
+        )
+    }
+
+    pub(super) fn commits(self, count: i64, branch: Option<&str>) -> String {
+        let number = number(count);
+        let noun = if count == 1 { "commit" } else { "commits" };
+        match (count, branch) {
+            (0, _) => self.say("no commit", "kein Commit", "コミットなし"),
+            (_, Some(branch)) => self.say(
+                format!("{number} {noun} on {branch}"),
+                format!("{number} {} auf {branch}", capital(noun)),
+                format!("{branch} に {number} コミット"),
+            ),
+            (_, None) => self.say(
+                format!("{number} {noun}"),
+                format!("{number} {}", capital(noun)),
+                format!("{number} コミット"),
+            ),
+        }
+    }
+
+    pub(super) fn lines(self, files: i64, insertions: i64, deletions: i64) -> String {
+        let (files, insertions, deletions) = (number(files), number(insertions), number(deletions));
+        self.say(
+            format!("files changed: {files}, lines added: {insertions}, removed: {deletions}"),
+            format!("geänderte Dateien: {files}, hinzugefügte Zeilen: {insertions}, entfernte: {deletions}"),
+            format!("変更ファイル {files}、追加 {insertions} 行、削除 {deletions} 行"),
+        )
+    }
+
+    /// Between parts of a sentence.
+    pub(super) fn comma(self) -> &'static str {
+        if self.tongue == Tongue::Japanese { "、" } else { ", " }
+    }
+
+    /// At the end of one.
+    pub(super) fn stop(self) -> &'static str {
+        if self.tongue == Tongue::Japanese { "。" } else { "." }
+    }
+
+    pub(super) fn nothing(self) -> String {
+        self.say("nothing", "nichts", "なし")
+    }
+
+    pub(super) fn not_committed_in_short(self, count: i64) -> String {
+        let number = number(count);
+        self.say(
+            format!("{number} {} not committed", files(count)),
+            format!("{number} {} nicht committet", dateien(count)),
+            format!("未コミット {number} ファイル"),
+        )
+    }
+
+    pub(super) fn not_committed(self, count: i64, worktree: &str) -> String {
+        let number = number(count);
+        self.say(
+            format!("Not committed: {number} {} in {worktree}", files(count)),
+            format!("Nicht committet: {number} {} in {worktree}", dateien(count)),
+            format!("未コミット: {worktree} に {number} ファイル"),
+        )
+    }
+
+    /// Where the work is: the repository, its branch and the two ends of it.
+    pub(super) fn place(self, repository: &str, branch: Option<&str>, base: &str, head: Option<&str>) -> String {
+        let mut parts = vec![self.say(
+            format!("Repository {repository}"),
+            format!("Repository {repository}"),
+            format!("リポジトリ {repository}"),
+        )];
+        parts.extend(branch.map(|branch| {
+            self.say(format!("branch {branch}"), format!("Branch {branch}"), format!("ブランチ {branch}"))
+        }));
+        parts.push(self.say(format!("base {base}"), format!("Basis {base}"), format!("base {base}")));
+        parts.extend(head.map(|head| format!("head {head}")));
+        parts.join(self.comma())
+    }
+
+    pub(super) fn prepared(self, work: &str) -> String {
+        self.say(format!("Prepared: {work}"), format!("Vorbereitet: {work}"), format!("準備済み: {work}"))
+    }
+
+    pub(super) fn tested(self, tests: &str) -> String {
+        self.say(format!("Tested: {tests}"), format!("Getestet: {tests}"), format!("テスト済み: {tests}"))
+    }
+
+    pub(super) fn not_deployed(self) -> String {
+        self.say("Deployed: nothing.", "Deployed: nichts.", "デプロイ: なし")
+    }
+
+    pub(super) fn not_verified(self) -> String {
+        self.say("Verified in production: nothing.", "In Produktion geprüft: nichts.", "本番確認: なし")
+    }
+
+    pub(super) fn not_tested(self) -> String {
+        self.say(
+            "tests not run, the run was given no test command",
+            "Tests nicht ausgeführt (not run), der Lauf hatte kein Testkommando",
+            "テストなし、テストコマンドの指定なし",
+        )
+    }
+
+    /// How many of the test commands passed.
+    pub(super) fn commands_passed(self, passed: usize, of: usize) -> String {
+        self.say(
+            format!("Run by `sh -c` in the worktree, {passed}/{of} passed"),
+            format!("Mit `sh -c` im Worktree ausgeführt, {passed}/{of} bestanden"),
+            format!("ワークツリーで `sh -c` により実行、{passed}/{of} 成功"),
+        )
+    }
+
+    pub(super) fn tests_in_short(self, passed: i64, failed: i64, is_of_commands: bool) -> String {
+        let (passed, failed) = (number(passed), number(failed));
+        if is_of_commands {
+            return self.say(
+                format!("test commands: {passed} passed, {failed} failed"),
+                format!("Testkommandos: {passed} bestanden, {failed} fehlgeschlagen"),
+                format!("テストコマンド {passed} 件成功、{failed} 件失敗"),
+            );
+        }
+        self.say(
+            format!("tests: {passed} passed, {failed} failed"),
+            format!("Tests: {passed} bestanden, {failed} fehlgeschlagen"),
+            format!("テスト {passed} 件成功、{failed} 件失敗"),
+        )
+    }
+
+    /// How a test command ended.
+    pub(super) fn end_of_test(self, test: &Test) -> String {
+        let seconds = number((test.ms + 500) / 1_000);
+        match (test.timed_out, test.exit.code, test.exit.signal) {
+            (true, ..) => self.say(
+                format!("failed, it took too long and was ended after {seconds} s"),
+                format!("fehlgeschlagen, dauerte zu lange und wurde nach {seconds} s beendet"),
+                format!("失敗、時間がかかりすぎ {seconds} 秒で終了"),
+            ),
+            (_, Some(code), _) => {
+                self.say(format!("exit code {code}"), format!("Exit-Code {code}"), format!("終了コード {code}"))
+            }
+            (_, None, Some(signal)) => self.say(
+                format!("failed, ended by signal {signal}"),
+                format!("fehlgeschlagen, durch Signal {signal} beendet"),
+                format!("失敗、シグナル {signal} で終了"),
+            ),
+            (_, None, None) => self.say(
+                "failed, it could not be started (not run)",
+                "fehlgeschlagen, konnte nicht gestartet werden (not run)",
+                "失敗、起動できず（テストしていない）",
+            ),
+        }
+    }
+
+    pub(super) fn totals(self, totals: Option<&Totals>) -> String {
+        let Some(totals) = totals else {
+            return self.say("its totals are not known", "Summen unbekannt", "集計は不明");
+        };
+        let [passed, failed, skipped] = [totals.passed, totals.failed, totals.skipped].map(number);
+        self.say(
+            format!("{passed} passed, {failed} failed, {skipped} skipped"),
+            format!("{passed} bestanden, {failed} fehlgeschlagen, {skipped} übersprungen"),
+            format!("{passed} 件成功、{failed} 件失敗、{skipped} 件スキップ"),
+        )
+    }
+
+    pub(super) fn commits_say(self) -> String {
+        self.say("The commits say (unchecked):", "Die Commits sagen (ungeprüft):", "コミットの記述（未検証）:")
+    }
+
+    pub(super) fn harness_says(self) -> String {
+        self.say("The harness says (unchecked):", "Der Harness sagt (ungeprüft):", "ハーネスの発言（未検証）:")
+    }
+
+    pub(super) fn harness_errors(self) -> String {
+        self.say(
+            "The harness tells of errors (unchecked):",
+            "Der Harness meldet Fehler (ungeprüft):",
+            "ハーネスが報告したエラー（未検証）:",
+        )
+    }
+
+    pub(super) fn denied(self) -> String {
+        self.say("Tools that were refused:", "Abgelehnte Werkzeuge:", "拒否されたツール:")
+    }
+
+    pub(super) fn time_and_cost(self, seconds: i64, cost: Option<&str>) -> String {
+        let seconds = number(seconds);
+        let time = self.say(format!("Time: {seconds} s"), format!("Zeit: {seconds} s"), format!("時間: {seconds} 秒"));
+        let cost = cost.map_or_else(|| self.say("not known", "unbekannt", "不明"), |cost| format!("{cost} US$"));
+        let cost = self.say(format!("cost: {cost}"), format!("Kosten: {cost}"), format!("費用: {cost}"));
+        format!("{time}{}{cost}", self.comma())
+    }
+
+    /// What says that a text goes on.
+    pub(super) fn cut(self, shown: usize, of: usize, call: &str) -> String {
+        let (shown, of) = (grouped(shown), grouped(of));
+        self.say(
+            format!("(cut: {shown} of {of} characters; the rest: `{call}`)"),
+            format!("(gekürzt: {shown} von {of} Zeichen; der Rest: `{call}`)"),
+            format!("（{of} 文字中 {shown} 文字を表示。残り: `{call}`）"),
+        )
+    }
+
+    pub(super) fn review(self, merge: &str) -> String {
+        self.say(
+            format!("Review it, then merge it: {merge}"),
+            format!("Prüfen, dann mergen: {merge}"),
+            format!("確認してからマージする: {merge}"),
+        )
+    }
+
+    pub(super) fn keep_or_drop(self, count: i64, worktree: &str) -> String {
+        let number = number(count);
+        let (are, sind) = if count == 1 { ("is", "ist") } else { ("are", "sind") };
+        self.say(
+            format!("{number} {} in {worktree} {are} not committed: commit or drop before that worktree is cleaned.", files(count)),
+            format!("{number} {} in {worktree} {sind} nicht committet: committen oder verwerfen, bevor der Worktree aufgeräumt wird.", dateien(count)),
+            format!("{worktree} の {number} ファイルは未コミット: ワークツリーを片付ける前にコミットするか破棄する。"),
+        )
+    }
+
+    pub(super) fn failing(self, failed: usize, of: usize, log: &str) -> String {
+        self.say(
+            format!("{failed} of {of} test commands failed in the run; what this one printed: {log}"),
+            format!("{failed} von {of} Testkommandos sind im Lauf gescheitert; die Ausgabe von diesem: {log}"),
+            format!("ランではテストコマンド {of} 件中 {failed} 件が失敗。その出力: {log}"),
+        )
+    }
+
+    pub(super) fn without_worktree(self, call: &str) -> String {
+        self.say(
+            format!("If that worktree is gone, make it again: {call}"),
+            format!("Wenn dieser Worktree weg ist, neu anlegen: {call}"),
+            format!("そのワークツリーがなければ作り直す: {call}"),
+        )
+    }
+
+    pub(super) fn go_on(self, branch: &str, log: &str) -> String {
+        self.say(
+            format!("Go on from there on branch {branch}; what the harness printed: {log}"),
+            format!("Von dort auf Branch {branch} weitermachen; die Ausgabe des Harness: {log}"),
+            format!("そこからブランチ {branch} で続ける。ハーネスの出力: {log}"),
+        )
+    }
+
+    pub(super) fn start_over(self, log: &str) -> String {
+        self.say(
+            format!("The run left no work. What the harness printed: {log}"),
+            format!("Der Lauf hat nichts hinterlassen. Die Ausgabe des Harness: {log}"),
+            format!("ランは成果を残していない。ハーネスの出力: {log}"),
+        )
+    }
+
+    pub(super) fn whole_report(self, call: &str) -> String {
+        self.say(
+            format!("The whole report: {call}"),
+            format!("Der ganze Bericht: {call}"),
+            format!("レポート全体: {call}"),
+        )
+    }
+
+    pub(super) fn steps_from_before(self) -> String {
+        self.say("Steps from before this run:", "Schritte aus der Zeit vor diesem Lauf:", "このラン以前からの手順:")
+    }
+}
+
+/// A count with separators; one that cannot be is told as it is.
+fn number(count: i64) -> String {
+    usize::try_from(count).map_or_else(|_| count.to_string(), grouped)
+}
+
+const fn files(count: i64) -> &'static str {
+    if count == 1 { "file" } else { "files" }
+}
+
+const fn dateien(count: i64) -> &'static str {
+    if count == 1 { "Datei" } else { "Dateien" }
+}
+
+/// A noun as German writes it.
+fn capital(noun: &str) -> String {
+    let mut letters = noun.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

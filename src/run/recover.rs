@@ -1,0 +1,125 @@
+//! A run whose watcher was killed: what is left of it is ended, and what can be found out is reported. Must never touch a
+//! run that somebody has in hand.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::folder::{Plan, RunFolder, Runs};
+use super::log::close_left;
+use super::process::{GRACE, signal_all};
+use super::report::{Parts, assemble};
+use super::watch::{OUTPUT, mark};
+use super::{claim, family, now, work};
+use crate::client::harness::{Harness, Told};
+use crate::client::harness::{Meter, Place, Spent};
+use crate::domain::run::{Exit, Outcome, Program, Report};
+use crate::domain::time::Timestamp;
+use crate::economics::Prices;
+
+/// How often it is looked whether processes have ended.
+const AGAIN: Duration = Duration::from_millis(20);
+/// How long is tried to end processes that the kernel does not end.
+const STUBBORN: Duration = Duration::from_secs(10);
+
+/// Reports on every run whose watcher is gone; the reports that are new.
+pub fn all(runs: &Runs) -> io::Result<Vec<Report>> {
+    let mut reports = Vec::new();
+    for folder in runs.all()? {
+        match one(&folder) {
+            Ok(report) => reports.extend(report),
+            // Another process took it away in this moment.
+            Err(_) if !folder.path().exists() => {}
+            // One that is damaged hides no other one.
+            Err(error) => tracing::error!(folder = %folder.path().display(), %error, "a run cannot be reported on"),
+        }
+    }
+    Ok(reports)
+}
+
+/// Reports on a run whose watcher is gone; none where there is a report, or somebody has it in hand.
+pub fn one(folder: &RunFolder) -> io::Result<Option<Report>> {
+    if is_reported(folder) || claim::is_owned(folder)? {
+        return Ok(None);
+    }
+    let Some(owner) = claim::own(folder)? else { return Ok(None) };
+    if is_reported(folder) {
+        return Ok(None);
+    }
+    let report = gone(folder)?;
+    folder.write_report(&report)?;
+    drop(owner);
+    Ok(Some(report))
+}
+
+fn is_reported(folder: &RunFolder) -> bool {
+    folder.path().join(super::folder::REPORT).exists()
+}
+
+fn gone(folder: &RunFolder) -> io::Result<Report> {
+    let plan = folder.plan()?;
+    let mut progress = folder.progress().unwrap_or_default();
+    let (processes, left) = end(&mark(&plan.run_id));
+    let mut problems = vec!["How its harness ended is not known: what watched over it was gone.".to_owned()];
+    if left > 0 {
+        problems.push(format!("{left} processes could not be ended."));
+    }
+    let (work, unknown) = work::facts(&plan);
+    problems.extend(unknown);
+    let is_begun = progress.started_micros > 0;
+    let started_micros = if is_begun { progress.started_micros } else { now() };
+    let took = u64::try_from(progress.active_micros - progress.started_micros).unwrap_or_default();
+    let native = progress.native_session_id.clone().or_else(|| plan.resume.clone());
+    let told = Told { session_id: native, cost_usd: progress.cost_usd, ..Told::default() };
+    let parts = Parts {
+        outcome: Outcome::Interrupted,
+        reason: "What watched over it was killed.".to_owned(),
+        started_micros,
+        took: Duration::from_micros(took),
+        exit: Exit::default(),
+        spent: spent(&plan, started_micros, &told),
+        told,
+        program: Program { name: plan.harness.clone(), version: None, command: plan.extra.clone() },
+        work,
+        tests: Vec::new(),
+        log: close_left(&folder.path().join(OUTPUT)),
+        processes,
+    };
+    let mut report = assemble(&plan, parts);
+    report.problems = problems;
+    "over".clone_into(&mut progress.phase);
+    progress.outcome = Some(report.outcome);
+    // The report says the same.
+    let _ = folder.write_progress(&progress);
+    Ok(report)
+}
+
+/// What the transcript of its session says that it cost.
+fn spent(plan: &Plan, started_micros: i64, told: &Told) -> Option<Spent> {
+    let (harness, prices) = (Harness::named(&plan.harness).ok()?, Prices::built_in().ok()?);
+    let place = Place::here(&plan.worktree);
+    Meter::new(harness, Timestamp(started_micros), place, prices).settled(told)
+}
+
+/// Ends what carries a run's mark; how many there were, and how many are left.
+pub(super) fn end(mark: &str) -> (i64, usize) {
+    let first = family::left(mark);
+    signal_all(&first, Signal::TERM);
+    let wait = |until: Instant, kills: bool| loop {
+        let left = family::left(mark);
+        if left.is_empty() || Instant::now() >= until {
+            return left.len();
+        }
+        if kills {
+            signal_all(&left, Signal::KILL);
+        }
+        thread::sleep(AGAIN);
+    };
+    let mut left = wait(Instant::now() + GRACE, false);
+    if left > 0 {
+        left = wait(Instant::now() + STUBBORN, true);
+    }
+    (i64::try_from(first.len()).unwrap_or(i64::MAX), left)
+}

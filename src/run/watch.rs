@@ -1,0 +1,353 @@
+//! The watcher of one run: it waits for a place, starts the harness, ends it when it must, looks at what there is, and
+//! reports. Must never end before the report is on disk, and never take the harness's word for what happened.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::claim::{self, Held};
+use super::folder::{Plan, Progress, RunFolder, Runs, WAITING};
+use super::log::BoundedLog;
+use super::output::Output;
+use super::process::{Event, Running};
+use super::report::{self, Parts};
+use super::stop::Stop;
+use super::{now, process, tests, work};
+use crate::client::harness::version;
+use crate::client::harness::{Harness, Input, Launch, Reader, Told, Wanted, launch};
+use crate::client::harness::{Meter, Place, Spent};
+use crate::domain::run::outcome::{Ending, Seen, decide};
+use crate::domain::run::{Exit, Log, Outcome, Program, Report};
+use crate::domain::time::Timestamp;
+use crate::economics::{Prices, Usage};
+
+/// The file of the brief.
+pub const BRIEF: &str = "brief.md";
+/// The harness's output.
+pub const OUTPUT: &str = "output.log";
+/// The variable by which every process of a run can be told.
+pub const MARK: &str = "HEYAIRA_RUN";
+/// The variable that names the brief's file.
+const MARK_OF_BRIEF: &str = "HEYAIRA_RUN_BRIEF";
+/// What a harness does not get: who asked for the run, and what lets one write.
+const WITHHELD: [&str; 4] = ["HEYAIRA_SESSION", "HEYAIRA_TOKEN", "HEYAIRA_WRITE_CONTEXT", "OLDPWD"];
+/// How often a run looks for a place.
+const PLACE_AGAIN: Duration = Duration::from_millis(200);
+/// How often it says how far it is, and looks at what it cost.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What its environment holds for every process of a run.
+pub fn mark(run_id: &str) -> String {
+    format!("{MARK}={run_id}")
+}
+
+/// Watches over one run to its end; none where somebody else has it in hand or has reported on it.
+pub fn watch(runs: &Runs, folder: &RunFolder, prices: &Prices, stop: &Stop) -> io::Result<Option<Report>> {
+    let Some(owner) = claim::own(folder)? else { return Ok(None) };
+    if folder.report().is_ok() {
+        return Ok(None);
+    }
+    let plan = folder.plan()?;
+    let id = std::process::id();
+    let progress = Progress { watcher: Some((id, began(id))), ..Progress::default() };
+    let mut watch =
+        Watch { folder: folder.clone(), written: None, progress, stop: stop.clone(), problems: Vec::new(), plan };
+    let report = watch.whole(runs, prices);
+    folder.write_report(&report)?;
+    watch.progress.outcome = Some(report.outcome);
+    watch.phase("over");
+    drop(owner);
+    Ok(Some(report))
+}
+
+/// When a process began, in seconds since 1970; 0 where it is not there.
+pub fn began(id: u32) -> u64 {
+    use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+    let Ok(mut system) = System::new() else { return 0 };
+    let id = Pid::from_u32(id);
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, ProcessRefreshKind::nothing());
+    system.process(id).map_or(0, sysinfo::Process::start_time)
+}
+
+struct Watch {
+    folder: RunFolder,
+    plan: Plan,
+    progress: Progress,
+    written: Option<Progress>,
+    stop: Stop,
+    problems: Vec<String>,
+}
+
+/// What the harness did.
+struct Done {
+    ending: Ending,
+    exit: Exit,
+    told: Told,
+    spent: Option<Spent>,
+    program: Program,
+    log: Log,
+    processes: i64,
+    took: Duration,
+}
+
+impl Watch {
+    fn whole(&mut self, runs: &Runs, prices: &Prices) -> Report {
+        let harness = Harness::named(&self.plan.harness).unwrap_or(Harness::Command);
+        let place = self.wait_for_place(runs);
+        self.progress.started_micros = now();
+        self.progress.active_micros = self.progress.started_micros;
+        let done = match &place {
+            Some(_) => self.harness(harness, prices),
+            None => self.not_begun(interrupted()),
+        };
+        let mut report = self.look(done);
+        drop(place);
+        report.problems.append(&mut self.problems);
+        report
+    }
+
+    /// A place to work in; none where the run is to end before there was one.
+    fn wait_for_place(&mut self, runs: &Runs) -> Option<Held> {
+        self.phase(WAITING);
+        while !self.stop.is_asked() {
+            match claim::place(runs, &self.folder, &self.plan) {
+                Ok(Some(place)) => return Some(place),
+                Ok(None) => thread::sleep(PLACE_AGAIN),
+                Err(error) => {
+                    self.problems.push(format!("How many runs there are could not be found out ({error})."));
+                    thread::sleep(PLACE_AGAIN * 5);
+                    self.problems.dedup();
+                }
+            }
+        }
+        None
+    }
+
+    fn not_begun(&self, ending: Ending) -> Done {
+        let log = Log { path: self.folder.path().join(OUTPUT).display().to_string(), ..Log::default() };
+        Done {
+            ending,
+            exit: Exit::default(),
+            told: Told::default(),
+            spent: None,
+            program: Program { name: self.plan.harness.clone(), ..Program::default() },
+            log,
+            processes: 0,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Starts the harness, follows it, and ends it.
+    fn harness(&mut self, harness: Harness, prices: &Prices) -> Done {
+        let brief = self.folder.path().join(BRIEF);
+        let text = fs::read_to_string(&brief).unwrap_or_default();
+        let launch = match launch(harness, &wanted(&self.plan, &brief, &text)) {
+            Ok(launch) => launch,
+            Err(refusal) => return self.not_begun(Ending::NotStarted(refusal.message)),
+        };
+        let program = program(&self.plan, &launch, &text);
+        self.progress.native_session_id = launch.session_id.clone().or_else(|| self.plan.resume.clone());
+        let reader = Arc::new(Mutex::new(Reader::new(harness, self.plan.resume.is_some())));
+        let listener = Arc::clone(&reader);
+        let log = BoundedLog::new(self.folder.path().join(OUTPUT), self.plan.log_limit);
+        let output = Arc::new(Output::new(log, move |line| held(&listener).line(line)));
+        let started = Instant::now();
+        let command = self.command(&launch, &brief);
+        let running = command.and_then(|mut command| Running::start(&mut command, &mark(&self.plan.run_id), &output));
+        let mut running = match running {
+            Ok(running) => running,
+            Err(error) => {
+                let (log, _) = output.close();
+                let shown = crate::domain::text::quoted(&launch.program.to_string_lossy(), 200);
+                let ending = Ending::NotStarted(format!("{shown}: {error}"));
+                return Done { program, log, ..self.not_begun(ending) };
+            }
+        };
+        self.stop.wake(running.stopper());
+        self.progress.group = Some(running.group());
+        self.phase("working");
+        let since = Timestamp(self.progress.started_micros);
+        let mut meter = Meter::new(harness, since, Place::here(&self.plan.worktree), prices.clone());
+        let ending = self.follow(&mut running, &output, &reader, &mut meter);
+        let took = started.elapsed();
+        let ended = running.end();
+        let (log, problems) = output.close();
+        self.problems.extend(ended.problems);
+        self.problems.extend(problems);
+        self.note(&output, &reader, &mut meter);
+        let mut told = std::mem::replace(&mut *held(&reader), Reader::new(harness, false)).ended(ended.exit);
+        told.session_id = told.session_id.or_else(|| self.progress.native_session_id.clone());
+        told.version = told.version.or_else(|| version(harness));
+        let spent = meter.settled(&told);
+        let ending = self.beyond(ending, spent.as_ref());
+        Done { ending, exit: ended.exit, told, spent, program, log, processes: ended.processes, took }
+    }
+
+    fn command(&self, launch: &Launch, brief: &std::path::Path) -> io::Result<Command> {
+        let mut command = Command::new(&launch.program);
+        command.args(&launch.arguments).current_dir(&self.plan.worktree).env("PWD", &self.plan.worktree);
+        for name in WITHHELD {
+            command.env_remove(name);
+        }
+        command.env(MARK, &self.plan.run_id).env(MARK_OF_BRIEF, brief);
+        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(match launch.input {
+            Input::Closed => Stdio::null(),
+            Input::Brief => Stdio::from(File::open(brief)?),
+        });
+        Ok(command)
+    }
+
+    /// Waits until it ends or has to.
+    fn follow(&mut self, running: &mut Running, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Ending {
+        let started = Instant::now();
+        let late = started + Duration::from_millis(self.plan.timeout_ms);
+        let mut tick = started + TICK;
+        loop {
+            let at = Instant::now();
+            let silent = self.plan.silence_ms.map(|limit| (output.active() + Duration::from_millis(limit), limit));
+            if self.stop.is_asked() {
+                return interrupted();
+            }
+            if at >= late {
+                return Ending::TimedOut(self.plan.timeout_ms);
+            }
+            if let Some((_, limit)) = silent.filter(|(end, _)| at >= *end) {
+                return Ending::Silent(limit);
+            }
+            if at >= tick {
+                tick = at + TICK;
+                let spent = self.note(output, reader, meter);
+                if let Some(ending) = self.over_budget(spent.as_ref()) {
+                    return ending;
+                }
+            }
+            let until = silent.map_or(late, |(end, _)| late.min(end)).min(tick);
+            if let Some(Event::Ended(_)) = running.next(until) {
+                return Ending::Own;
+            }
+        }
+    }
+
+    /// Writes down how far it is.
+    fn note(&mut self, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Option<Spent> {
+        let mut told = held(reader).told().clone();
+        told.session_id = told.session_id.or_else(|| self.progress.native_session_id.clone());
+        let spent = meter.spent(&told);
+        self.progress.active_micros = self.progress.started_micros + output.active_micros();
+        self.progress.tokens = spent.as_ref().and_then(|spent| spent.usage).map(Usage::context);
+        self.progress.cost_usd = spent.as_ref().and_then(|spent| spent.cost_usd);
+        self.progress.native_session_id = told.session_id;
+        self.write_progress();
+        spent
+    }
+
+    /// Why it has to end where it cost more than it may, or nobody can say what it costs.
+    fn over_budget(&self, spent: Option<&Spent>) -> Option<Ending> {
+        let (budget, spent) = (self.plan.budget_usd?, spent?);
+        let why = match spent.cost_usd {
+            Some(cost) if cost > budget => format!("It had cost ${cost:.4}, and may cost ${budget:.4}."),
+            Some(_) => return None,
+            None => "What it costs cannot be known: there is no price of its model.".to_owned(),
+        };
+        Some(Ending::OverBudget(why))
+    }
+
+    /// The same after its end: what it cost last is known only then.
+    fn beyond(&self, ending: Ending, spent: Option<&Spent>) -> Ending {
+        if ending == Ending::Own { self.over_budget(spent).unwrap_or(ending) } else { ending }
+    }
+
+    fn phase(&mut self, phase: &str) {
+        phase.clone_into(&mut self.progress.phase);
+        self.write_progress();
+    }
+
+    /// Only where it changed. A run goes on whose folder has no room: its report is tried then.
+    fn write_progress(&mut self) {
+        if self.written.as_ref() != Some(&self.progress) && self.folder.write_progress(&self.progress).is_ok() {
+            self.written = Some(self.progress.clone());
+        }
+    }
+
+    /// What git and the tests say, once nothing of the harness is left.
+    fn look(&mut self, done: Done) -> Report {
+        let (work, problems) = work::facts(&self.plan);
+        let is_known = problems.is_empty() || work.is_any();
+        self.problems.extend(problems);
+        let error = done.told.errors.last().cloned();
+        let seen = Seen {
+            ending: &done.ending,
+            exit: done.exit,
+            model_failed: done.told.model_failed,
+            is_complete: done.told.is_complete,
+            error: error.as_deref(),
+            is_work: is_known.then(|| work.is_any()),
+            tests: &[],
+        };
+        let (mut outcome, mut reason) = decide(&seen);
+        let mut ran = Vec::new();
+        if outcome == Outcome::Succeeded && !self.plan.tests.is_empty() {
+            self.phase("testing");
+            let stop = self.stop.clone();
+            let (tests, problems) = tests::run(&self.plan, &self.folder, &|| stop.is_asked());
+            process::sweep(&mark(&self.plan.run_id));
+            self.problems.extend(problems);
+            ran = tests;
+            let ending = if self.stop.is_asked() { interrupted() } else { done.ending.clone() };
+            (outcome, reason) = decide(&Seen { ending: &ending, tests: &ran, ..seen });
+        } else if !self.plan.tests.is_empty() {
+            self.problems.push("The test commands were not run: there was nothing to be tested.".to_owned());
+        }
+        let parts = Parts {
+            outcome,
+            reason,
+            started_micros: self.progress.started_micros,
+            took: done.took,
+            exit: done.exit,
+            told: done.told,
+            spent: done.spent,
+            program: done.program,
+            work,
+            tests: ran,
+            log: done.log,
+            processes: done.processes,
+        };
+        report::assemble(&self.plan, parts)
+    }
+}
+
+fn interrupted() -> Ending {
+    Ending::Interrupted("It was interrupted.".to_owned())
+}
+
+fn held(reader: &Mutex<Reader>) -> MutexGuard<'_, Reader> {
+    reader.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a plan asks its harness for.
+pub fn wanted<'a>(plan: &'a Plan, brief: &'a std::path::Path, text: &'a str) -> Wanted<'a> {
+    Wanted {
+        brief,
+        text,
+        worktree: &plan.worktree,
+        git_folder: &plan.git_folder,
+        model: plan.model.as_deref(),
+        resume: plan.resume.as_deref(),
+        session_id: &plan.session_id,
+        budget: plan.budget_usd,
+        extra: &plan.extra,
+    }
+}
+
+/// The command as a report has it, without the brief.
+fn program(plan: &Plan, launch: &Launch, text: &str) -> Program {
+    let words = std::iter::once(&launch.program).chain(&launch.arguments);
+    let words = words.filter(|word| text.is_empty() || *word != &OsString::from(text));
+    let command = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    Program { name: plan.harness.clone(), version: None, command }
+}

@@ -1,0 +1,188 @@
+//! From the flags of `run start` to a plan: everything that is wrong is told at once, before anything is made.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ArgMatches;
+use serde_json::{Value, json};
+
+use super::flags;
+use crate::client::harness::{Harness, launch};
+use crate::domain::text::quoted;
+use crate::error::{Refusal, Result};
+use crate::operation::Service;
+use crate::operations;
+use crate::run::folder::{Plan, Runs};
+use crate::run::watch::{BRIEF, wanted};
+use crate::run::work;
+use crate::surface::cli::flags::content;
+use crate::surface::cli::{Session, caller, now};
+
+/// A plan, and the packet of its task.
+pub(super) struct Asked {
+    pub(super) plan: Plan,
+    pub(super) told: Told,
+    pub(super) place: Where,
+}
+
+/// What the harness is told to do.
+pub(super) struct Told {
+    /// The words of whoever starts the run.
+    pub(super) instructions: Option<String>,
+    /// The packet of its task.
+    pub(super) packet: Option<Value>,
+}
+
+/// Where it is to work, as the command line names it.
+pub(super) struct Where {
+    path: OsString,
+    folder: PathBuf,
+    base: Option<String>,
+    branch: Option<String>,
+    worktree: Option<PathBuf>,
+}
+
+impl Where {
+    fn of(session: &Session, matches: &ArgMatches) -> Self {
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        Self {
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            folder: session.config.folder.clone(),
+            base: text("base"),
+            branch: text("branch"),
+            worktree: text("worktree").map(PathBuf::from),
+        }
+    }
+
+    /// The same for who makes it.
+    pub(super) fn wanted<'w>(&'w self, runs: &'w Runs, run_id: &'w str) -> work::Wanted<'w> {
+        work::Wanted {
+            path: &self.path,
+            folder: &self.folder,
+            runs,
+            run_id,
+            base: self.base.as_deref(),
+            branch: self.branch.as_deref(),
+            worktree: self.worktree.as_deref(),
+        }
+    }
+
+    /// Where programs are.
+    pub(super) fn path(&self) -> &OsStr {
+        &self.path
+    }
+}
+
+/// What a command line asks for.
+pub(super) fn asked(session: &Session, matches: &ArgMatches, runs: &Runs) -> Result<Asked> {
+    let mut problems = Vec::new();
+    let mut plan = Plan {
+        run_id: uuid::Uuid::new_v4().to_string(),
+        session_id: uuid::Uuid::new_v4().to_string(),
+        caller: caller(),
+        asked: now().rfc3339(),
+        ..Plan::default()
+    };
+    names(&mut plan, matches);
+    problems.extend(bounds(&mut plan, matches));
+    let place = Where::of(session, matches);
+    match work::planned(&place.wanted(runs, &plan.run_id)) {
+        Ok(prepared) => prepared.note_in(&mut plan),
+        Err(refusal) => problems.push(refusal.message),
+    }
+    problems.extend(harness(&mut plan, session, runs));
+    let task = matches.get_one::<String>("task").map(String::as_str);
+    let given = matches.get_one::<String>("instructions");
+    let instructions = given.map(|given| content("--instructions", given)).transpose();
+    problems.extend(instructions.as_ref().err().map(|refusal| refusal.message.clone()));
+    let instructions = instructions.ok().flatten().filter(|text| !text.trim().is_empty());
+    if task.is_none() && instructions.is_none() && plan.harness != Harness::Command.name() {
+        problems.push("there is nothing to do: give --task, or --instructions".to_owned());
+    }
+    let packet = of_database(session, &mut plan, task);
+    if problems.is_empty() {
+        return packet.map(|packet| Asked { plan, told: Told { instructions, packet }, place });
+    }
+    problems.extend(packet.err().map(|refusal| refusal.of_owner().message));
+    Err(Refusal::argument(problems.join("; ")))
+}
+
+fn names(plan: &mut Plan, matches: &ArgMatches) {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let texts = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
+    plan.extra = texts("words");
+    plan.harness = text("harness").unwrap_or_else(|| Harness::Command.name().to_owned());
+    plan.model = text("model");
+    plan.resume = text("resume");
+    plan.tests = texts("test");
+}
+
+/// Takes the bounds; what is wrong with them.
+fn bounds(plan: &mut Plan, matches: &ArgMatches) -> Vec<String> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let word = |name: &str| text(name).unwrap_or_default();
+    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let taken = [
+        flags::duration("timeout", word("timeout")).map(|time| plan.timeout_ms = ms(time)),
+        flags::silence(word("silence")).map(|time| plan.silence_ms = time.map(ms)),
+        flags::duration("test-timeout", word("test-timeout")).map(|time| plan.test_timeout_ms = ms(time)),
+        flags::size("log-limit", word("log-limit")).map(|size| plan.log_limit = size),
+        flags::number("max", word("max")).map(|number| plan.max = number),
+        text("budget")
+            .map_or(Ok(()), |budget| flags::dollars("budget", budget).map(|budget| plan.budget_usd = Some(budget))),
+    ];
+    taken.into_iter().filter_map(std::result::Result::err).collect()
+}
+
+/// What stands against starting its harness.
+fn harness(plan: &mut Plan, session: &Session, runs: &Runs) -> Option<String> {
+    let harness = match Harness::named(&plan.harness) {
+        Ok(harness) => harness,
+        Err(refusal) => return Some(refusal.message),
+    };
+    // A short form of its name stands for it.
+    harness.name().clone_into(&mut plan.harness);
+    match launch(harness, &wanted(plan, &runs.run(&plan.run_id).path().join(BRIEF), "")) {
+        Ok(launch) => unfound(&launch.program, &session.config.folder),
+        Err(refusal) => Some(refusal.message),
+    }
+}
+
+/// Says so of a program that is not in `PATH`, and not where it is named. One that is named from no root is looked for in
+/// the worktree, which is not there yet.
+fn unfound(program: &OsStr, folder: &Path) -> Option<String> {
+    let named = Path::new(program);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = || std::env::split_paths(&path).map(|place| folder.join(place).join(named)).collect::<Vec<PathBuf>>();
+    let is_there = if named.components().count() > 1 {
+        named.is_relative() || named.is_file()
+    } else {
+        in_path().iter().any(|place| place.is_file())
+    };
+    let shown = quoted(&program.to_string_lossy(), 100);
+    (!is_there).then(|| format!("there is no program {shown} that could be started"))
+}
+
+/// Instance, project and task, and the packet of the task.
+fn of_database(session: &Session, plan: &mut Plan, task: Option<&str>) -> Result<Option<Value>> {
+    let service = session.config.open(false)?;
+    let found = of_service(session, &service, plan, task);
+    service.store.close();
+    found
+}
+
+fn of_service(session: &Session, service: &Service, plan: &mut Plan, task: Option<&str>) -> Result<Option<Value>> {
+    let ask = |name: &str, arguments: Value| {
+        let entry = operations::named(name).ok_or_else(|| Refusal::internal(&format!("{name} is not listed")))?;
+        session.ask_of(service, entry, arguments)
+    };
+    plan.project = session.config.pinned()?.project;
+    let identity = ask("server_identity", json!({}))?;
+    identity["instance"].as_str().unwrap_or_default().clone_into(&mut plan.instance);
+    let Some(task) = task else { return Ok(None) };
+    let packet = ask("continuity_context", json!({"handoff": task}))?;
+    plan.task_id = packet["task_id"].as_str().map(str::to_owned);
+    plan.task_version = packet["version"].as_i64();
+    Ok(Some(packet))
+}

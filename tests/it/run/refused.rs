@@ -1,0 +1,73 @@
+//! What is refused is refused whole, and leaves nothing behind.
+
+use super::Yard;
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once_and_nothing_is_left() {
+    let yard = Yard::new();
+    let refused = yard.run(&[
+        "start",
+        "--harness",
+        "nobody",
+        "--timeout",
+        "5x",
+        "--silence",
+        "q",
+        "--max",
+        "0",
+        "--base",
+        "nowhere",
+        "--budget",
+        "-1",
+        "--task",
+        "ffffffff",
+        "--log-limit",
+        "1",
+        "--branch",
+        "a..b",
+        "--json",
+    ]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    let message = refused.json()["error"]["message"].as_str().expect("text").to_owned();
+    for word in ["nobody", "--timeout", "--silence", "--max", "nowhere", "--budget", "ffffffff", "--log-limit", "a..b"]
+    {
+        assert!(message.contains(word), "{word} is not in {message}");
+    }
+    assert_nothing_is_left(&yard);
+}
+
+fn assert_nothing_is_left(yard: &Yard) {
+    assert_eq!(yard.runs(), [""; 0]);
+    assert_eq!(yard.git(&["branch", "--format=%(refname:short)"]), "main\n");
+    assert_eq!(yard.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn each_refusal_has_its_reason() {
+    let yard = Yard::new();
+    let rows: &[(&[&str], i32, &str)] = &[
+        (&[], 2, "command is missing"),
+        (&["--", "no-such-program"], 2, "no-such-program"),
+        (&["--model", "m", "--", "true"], 2, "--model"),
+        (&["--timeout", "0", "--", "true"], 2, "no time at all"),
+        (&["--timeout", "99999999999999999999h", "--", "true"], 2, "longer than a year"),
+        (&["--task", "ffffffff", "--", "true"], 3, "ffffffff"),
+        (&["--project", "other", "--", "true"], 5, "other"),
+        (&["--branch", "main", "--", "true"], 2, "main"),
+    ];
+    for (words, code, reason) in rows {
+        let refused = yard.run(&[&["start"], *words].concat());
+        assert_eq!(refused.code, *code, "{words:?}: {refused:?}");
+        assert!(refused.err.contains(reason), "{words:?}: {refused:?}");
+        assert_nothing_is_left(&yard);
+    }
+}
+
+#[test]
+fn within_a_run_none_is_started() {
+    let yard = Yard::new();
+    let mut command = yard.command(&["start", "--", "true"]);
+    let output = command.env("HEYAIRA_RUN", "0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31").output().expect("runs");
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    assert_nothing_is_left(&yard);
+}

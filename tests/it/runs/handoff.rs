@@ -1,0 +1,128 @@
+//! What a run leaves to the next session: good by the rules of a handoff, whatever became of the run and in whatever language.
+
+use heyaira::domain::run::{Outcome, Report};
+use serde_json::{Value, json};
+
+use super::{deliver, field, record, report};
+use crate::house::{House, rows, text};
+
+/// What is found in the handoff of a run on a task that says this.
+fn judged(house: &House, report: &Report, task: &str) -> Value {
+    deliver(house, report);
+    let version = house.client("maria").version(task);
+    record(&house.person("tomas"), report, version);
+    house.client("maria").ok("handoff_check", json!({"task_id": task}))
+}
+
+#[test]
+fn every_outcome_makes_a_handoff_that_is_ready() {
+    for language in ["en", "de", "ja", "fr", "ru", "zh", "ko"] {
+        let house = House::new();
+        house.owner().ok("project_set", json!({"project": "ledger", "language": language}));
+        for (number, outcome) in (1..).zip(Outcome::ALL) {
+            let task = house.client("maria").create(&format!("{number}"));
+            let told = judged(&house, &report(number, Some(&task), outcome), &task);
+            let texts = ["summary", "handoff_next", "handoff_completed"].map(|name| field(&house, &task, name));
+            assert_eq!(told["grade"], "ready", "{language} {outcome:?}: {told}\n{}", texts.join("\n---\n"));
+            assert!(texts[0].chars().count() <= 280, "{}", texts[0]);
+        }
+    }
+}
+
+#[test]
+fn the_first_step_fits_how_the_run_ended() {
+    let wanted = [
+        (Outcome::Succeeded, "git -C /src/ledger log --stat 4c19e7a0b1c2..heyaira/run-one"),
+        (Outcome::NoWork, "heyaira run show"),
+        (Outcome::Failed, "git -C /src/ledger log --stat"),
+        (Outcome::TestsFailed, "cd /src/ledger-runs/one && cargo test -p import\n1 of 2 test commands failed"),
+        (
+            Outcome::TimedOut,
+            "git -C /src/ledger-runs/one status --short\n1 file in `/src/ledger-runs/one` is not committed",
+        ),
+        (Outcome::HarnessError, "heyaira run show"),
+    ];
+    let house = House::new();
+    for (number, (outcome, first)) in (1..).zip(wanted) {
+        let task = house.client("maria").create("Import bank statements");
+        judged(&house, &report(number, Some(&task), outcome), &task);
+        let next = field(&house, &task, "handoff_next");
+        assert!(next.starts_with(first), "{outcome:?}: {next}");
+    }
+}
+
+#[test]
+fn odd_names_and_commands_make_steps_that_can_be_typed() {
+    let house = House::new();
+    let task = house.client("maria").create("Import bank statements");
+    let mut odd = report(1, Some(&task), Outcome::TestsFailed);
+    odd.work.worktree = "/src/it's here".to_owned();
+    odd.tests[0].command = "for i in 1 2\ndo make test\ndone".to_owned();
+    judged(&house, &odd, &task);
+    let next = field(&house, &task, "handoff_next");
+    // A command of several lines is no first line.
+    assert!(next.starts_with("git -C /src/ledger log --stat"), "{next}");
+    let mut quoted = report(2, Some(&task), Outcome::TestsFailed);
+    quoted.work.worktree = "/src/it's here".to_owned();
+    judged(&house, &quoted, &task);
+    let next = field(&house, &task, "handoff_next");
+    assert!(next.starts_with("cd '/src/it'\\''s here' && cargo test -p import\n"), "{next}");
+}
+
+#[test]
+fn nothing_that_stands_there_is_taken_away() {
+    let house = House::new();
+    let maria = house.client("maria");
+    let task = maria.create("Import bank statements");
+    let before = json!({
+        "handoff_completed": "Repository acme/ledger, head 1234567.\nPrepared: the schema.",
+        "handoff_next": "cargo test -p import\n2. The second format.\nPrevious session: label:maria",
+        "work_receipt": {"session_ref": "label:maria"},
+    });
+    maria.update(&task, 1, before);
+    let told = judged(&house, &report(1, Some(&task), Outcome::Succeeded), &task);
+    assert_eq!(told["grade"], "ready", "{told}");
+    let (next, completed) = (field(&house, &task, "handoff_next"), field(&house, &task, "handoff_completed"));
+    assert!(
+        completed.starts_with(
+            "Repository acme/ledger, head 1234567.\nPrepared: the schema.\n\n## Run 00000001 of codex: succeeded\n"
+        ),
+        "{completed}"
+    );
+    assert!(next.ends_with("\nSteps from before this run:\ncargo test -p import\n2. The second format.\nPrevious session: codex:01a2f6de-5c1b-7a80-9f44-3b7d20c9e815"), "{next}");
+    assert_eq!(next.matches("Previous session:").count(), 1, "{next}");
+    // A second run keeps the steps of the first.
+    judged(&house, &report(2, Some(&task), Outcome::Failed), &task);
+    let next = field(&house, &task, "handoff_next");
+    assert_eq!(
+        (next.matches("Steps from before this run:").count(), next.matches("2. The second format.").count()),
+        (1, 1),
+        "{next}"
+    );
+    assert!(next.contains("Review it, then merge it"), "{next}");
+}
+
+#[test]
+fn what_does_not_fit_is_cut_with_the_call_for_the_rest() {
+    let house = House::new();
+    let maria = house.client("maria");
+    let task = maria.create("Import bank statements");
+    let long = format!("cargo test -p import\n{}", "Another step. ".repeat(7_140));
+    maria.update(&task, 1, json!({"handoff_next": long}));
+    judged(&house, &report(1, Some(&task), Outcome::Succeeded), &task);
+    let next = maria.ok("task_get", json!({"task_id": task, "field": "handoff_next", "offset": 99_500}));
+    let call = format!("the rest: `task_get task_id={} version=2 field=handoff_next`)", &task[..8]);
+    assert!(text(&next["text"]).contains(&call), "{next}");
+}
+
+#[test]
+fn a_repository_that_has_only_a_path_is_named_by_it() {
+    let house = House::new();
+    let task = house.client("maria").create("Import bank statements");
+    let mut local = report(1, Some(&task), Outcome::Succeeded);
+    local.work.remote = None;
+    let told = judged(&house, &local, &task);
+    assert_eq!(told["grade"], "thin", "{told}");
+    assert_eq!(rows(&told["findings"]).len(), 1, "{told}");
+    assert!(field(&house, &task, "handoff_completed").contains("Repository `/src/ledger`, branch `heyaira/run-one`"));
+}

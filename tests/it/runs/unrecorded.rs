@@ -1,0 +1,45 @@
+//! Runs that nobody recorded yet, where somebody starts to work.
+
+use heyaira::domain::run::Outcome;
+use serde_json::json;
+
+use super::{deliver, report, run_id};
+use crate::house::{House, rows, short};
+
+#[test]
+fn the_project_at_a_glance_shows_them_and_is_silent_without_any() {
+    let house = House::new();
+    let maria = house.client("maria");
+    assert!(maria.ok("continuity_context", json!({})).get("unrecorded_runs").is_none());
+    let task = maria.create("Import bank statements");
+    for number in 1..=7 {
+        let mut one = report(number, Some(&task), Outcome::TestsFailed);
+        one.ended = format!("2026-11-25T07:{}0:00Z", number % 6);
+        deliver(&house, &one);
+    }
+    let told = maria.ok("continuity_context", json!({}));
+    let runs = &told["unrecorded_runs"];
+    assert_eq!(runs["count"], 7, "{told}");
+    let shown = rows(&runs["rows"]);
+    assert!((1..=5).contains(&shown.len()), "{runs}");
+    assert_eq!(
+        (&shown[0]["run"], &shown[0]["task"], &shown[0]["outcome"], &shown[0]["age"]),
+        (&json!("00000005"), &json!(short(&task)), &json!("tests_failed"), &json!("10m")),
+        "{runs}"
+    );
+    assert_eq!(runs["rest"], "heyaira run list --recorded=false");
+}
+
+#[test]
+fn the_packet_of_a_task_shows_its_own() {
+    let house = House::new();
+    let maria = house.client("maria");
+    let tasks = ["one", "two"].map(|title| maria.create(title));
+    deliver(&house, &report(1, Some(&tasks[0]), Outcome::Silent));
+    deliver(&house, &report(2, None, Outcome::Silent));
+    let packet = |task: &str| maria.ok("continuity_context", json!({"handoff": task}));
+    let runs = &packet(&tasks[0])["unrecorded_runs"];
+    assert_eq!((&runs["count"], &runs["rows"][0]["run"]), (&json!(1), &json!(short(&run_id(1)))), "{runs}");
+    assert!(runs["rows"][0].get("task").is_none() && runs.get("rest").is_none(), "{runs}");
+    assert!(packet(&tasks[1]).get("unrecorded_runs").is_none());
+}
