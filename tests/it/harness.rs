@@ -84,7 +84,8 @@ fn a_cost_that_is_a_guess_is_not_known() {
 fn a_turn_of_codex_that_failed_is_no_end() {
     let begins = json!({"type": "thread.started", "thread_id": SESSION}).to_string();
     let failed = json!({"type": "turn.failed", "error": {"message": "stream disconnected"}}).to_string();
-    let answered = json!({"type": "item.completed", "item": {"id": "item_1", "type": "agent_message", "text": "Done."}});
+    let answered =
+        json!({"type": "item.completed", "item": {"id": "item_1", "type": "agent_message", "text": "Done."}});
     let completed = json!({"type": "turn.completed", "usage": {
         "input_tokens": 21874, "cached_input_tokens": 9888, "cache_write_input_tokens": 0, "output_tokens": 84,
     }});
