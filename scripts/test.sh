@@ -72,6 +72,8 @@ tests/clients/run.sh "$target/debug/heyaira"
 # The quickest of them; all of them, each with what another one handed off, are among the long tests.
 step "a coding client"
 tests/clients/coding.sh "$target/debug/heyaira" codex
+step "a run of a coding client"
+tests/clients/runs.sh "$target/debug/heyaira" codex
 
 step "checkers that others wrote"
 tests/checkers/run.sh "$target/debug/heyaira"
@@ -89,6 +91,8 @@ if [ "$which_tests" = all ]; then
     HEYAIRA_TWINS_FROM=$RANDOM HEYAIRA_TWINS_CALLS=30000 tests/postgres/run.sh --nocapture twins::both
     step "coding clients"
     tests/clients/coding.sh "$target/debug/heyaira"
+    step "runs of coding clients"
+    tests/clients/runs.sh "$target/debug/heyaira"
     step "tests on PostgreSQL 18"
     newest=$(tests/postgres/newest.sh)
     HEYAIRA_TEST_POSTGRES_BIN=$newest tests/postgres/run.sh

@@ -42,30 +42,44 @@ pub fn problems(folder: &RunFolder, plan: &Plan, is_recorded: bool, force: bool)
         ));
     }
     if !force && plan.made_worktree && plan.worktree.is_dir() {
-        problems.extend(uncommitted(plan, name));
+        problems.extend(losses(plan, name));
     }
     problems
 }
 
-fn uncommitted(plan: &Plan, name: &str) -> Option<String> {
+/// What would be lost with the worktree: files that are not committed, and commits that are on no branch.
+fn losses(plan: &Plan, name: &str) -> Vec<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let place = plan.worktree.display();
     let mut files = Vec::new();
-    let since = Since::open(&path, &plan.worktree, Instant::now() + GIT);
-    // What git cannot look at any more may hold anything.
-    let told = since.and_then(|since| since.changes(|_, file| files.push(file)));
-    if let Err(failure) = told {
-        let told = in_words(&failure);
-        return Some(format!(
-            "what is in the worktree of run {name} cannot be told ({told}): look into it, or --force"
+    let looked = Since::open(&path, &plan.worktree, Instant::now() + GIT).and_then(|since| {
+        since.changes(|_, file| files.push(file))?;
+        let has_commit = since.head()?.1.is_some();
+        if has_commit { since.count(&["HEAD", "--not", "--branches", "--tags", "--remotes"]) } else { Ok(0) }
+    });
+    let mut losses = Vec::new();
+    if !files.is_empty() {
+        let shown: Vec<String> = files.iter().take(NAMED).map(|file| quoted(file, 100)).collect();
+        let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
+        let shown = shown.join(", ");
+        losses.push(format!(
+            "run {name} left files in {place} that are not committed ({shown}{more}): commit them, or --force"
         ));
     }
-    let shown: Vec<String> = files.iter().take(NAMED).map(|file| quoted(file, 100)).collect();
-    let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
-    let shown = shown.join(", ");
-    let place = plan.worktree.display();
-    (!files.is_empty()).then(|| {
-        format!("run {name} left files in {place} that are not committed ({shown}{more}): commit them, or --force")
-    })
+    match looked {
+        Ok(0) => {}
+        Ok(count) => {
+            losses.push(format!(
+                "run {name} left {count} commits in {place} that are on no branch: make one, or --force"
+            ));
+        }
+        // What git cannot look at any more may hold anything.
+        Err(failure) => {
+            let told = in_words(&failure);
+            losses.push(format!("what run {name} left in {place} cannot be told ({told}): look into it, or --force"));
+        }
+    }
+    losses
 }
 
 /// Takes it away. What is gone already is no failure.

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod bounds;
+mod coordinator;
 mod disk;
 mod killed;
 mod logs;

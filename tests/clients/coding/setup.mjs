@@ -60,7 +60,7 @@ function askDoctor(ground, client) {
 }
 
 /** The client's command on the PATH, with the variables that keep it at home. */
-function shim(ground, client) {
+export function shim(ground, client) {
   const variables = Object.entries(client.env).map(([name, value]) => `export ${name}='${value}'`);
   const words = client.program(ground).map((word) => `'${word}'`).join(' ');
   const lines = ['#!/bin/sh', ...variables, `exec ${words} "$@"`, ''];

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { readLog } from './log.mjs';
+import { parseScript } from './script.mjs';
 import { startModel } from './server.mjs';
 
 const SCRIPT = [
@@ -153,4 +154,10 @@ test('usage and waiting belong to the next step', async () => {
   const { text } = await post(at, request([user('model> usage {"prompt_tokens":90000}\nmodel> wait 0.2\nmodel> say Late.')]));
   assert.ok(performance.now() - began >= 200);
   assert.equal(JSON.parse(text).usage.prompt_tokens, 90000);
+});
+
+test('steps stand in the strings of a JSON object too', () => {
+  const task = { title: 'A task', task: { handoff_next: 'Begin.\nmodel> write a.txt "one"\nmodel> say Done.' } };
+  const steps = parseScript(['The task:', '```json', JSON.stringify(task), '```'].join('\n'));
+  assert.deepEqual(steps, [{ kind: 'shell', command: `printf '%b' '"one"' > 'a.txt'` }, { kind: 'say', text: 'Done.' }]);
 });

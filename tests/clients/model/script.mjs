@@ -1,5 +1,5 @@
 // What the "model" does, as lines of the user's message say it. It never thinks: a line is a step, and one request takes
-// one step.
+// one step. A line that is a JSON object, such as a task in a brief, is read too: the lines in its strings are steps as well.
 //
 //   model> call NAME [as LABEL] {arguments}   call the tool whose name is, or ends with, NAME
 //   model> shell COMMAND                      call the client's own shell tool
@@ -19,7 +19,7 @@ const REFERENCE = /\{\{(\/.+?\/|[A-Za-z_][\w.-]*)\}\}/g;
 export function parseScript(text) {
   const steps = [];
   let pending = {};
-  for (const [line, verb, rest = ''] of text.matchAll(LINE)) {
+  for (const [line, verb, rest = ''] of unfolded(text).matchAll(LINE)) {
     const step = parseStep(verb, rest.trim(), line);
     if (step.modifier) {
       pending = { ...pending, ...step.modifier };
@@ -29,6 +29,22 @@ export function parseScript(text) {
     pending = {};
   }
   return steps;
+}
+
+/** The text with each line that is a JSON object replaced by the strings in it, one below the other. */
+function unfolded(text) {
+  return text.replace(/^\{.*model> .*\}$/gm, (line) => {
+    try {
+      return stringsIn(JSON.parse(line)).join('\n');
+    } catch {
+      return line;
+    }
+  });
+}
+
+function stringsIn(value) {
+  if (typeof value === 'string') return [value];
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(stringsIn) : [];
 }
 
 /** The text without the lines of a script, so that a search in it does not find the script. */
