@@ -19,15 +19,13 @@ fn of(found: &Captures<'_>, name: &str) -> i64 {
 }
 
 /// Passed, failed and skipped under these names.
-#[expect(clippy::unnecessary_wraps, reason = "a row of the table may also be one that is not understood")]
-fn named(found: &Captures<'_>) -> Option<Counts> {
-    Some(Counts { passed: of(found, "passed"), failed: of(found, "failed"), skipped: of(found, "skipped") })
+fn named(found: &Captures<'_>) -> Counts {
+    Counts { passed: of(found, "passed"), failed: of(found, "failed"), skipped: of(found, "skipped") }
 }
 
 /// All, failed, errors and skipped under these names.
-#[expect(clippy::unnecessary_wraps, reason = "a row of the table may also be one that is not understood")]
-fn of_all(found: &Captures<'_>) -> Option<Counts> {
-    Some(Counts::of_all(of(found, "all"), of(found, "failed") + of(found, "errors"), of(found, "skipped")))
+fn of_all(found: &Captures<'_>) -> Counts {
+    Counts::of_all(of(found, "all"), of(found, "failed") + of(found, "errors"), of(found, "skipped"))
 }
 
 /// A number of each word: words that are not in the list make the line one that is not understood.
@@ -83,11 +81,10 @@ fn nextest(found: &Captures<'_>) -> Option<Counts> {
     words(&parts, ", ", &["passed"], &["failed", "timed out", "exec failed"], &["skipped"], &[])
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "a row of the table may also be one that is not understood")]
-fn exunit(found: &Captures<'_>) -> Option<Counts> {
+fn exunit(found: &Captures<'_>) -> Counts {
     let all = found["all"].split(", ").filter_map(|part| part.split_once(' ')).map(|(count, _)| number(count)).sum();
     let skipped = of(found, "skipped") + of(found, "excluded");
-    Some(Counts::of_all(all, of(found, "failed") + of(found, "invalid"), skipped))
+    Counts::of_all(all, of(found, "failed") + of(found, "invalid"), skipped)
 }
 
 /// `PHPUnit` names what is not 0. A test with a warning is one that passed in some of its versions only.
@@ -131,47 +128,55 @@ const ROWS: &[Row] = &[
     Row {
         runner: "deno test",
         pattern: r"^(?:ok|FAILED) \| (?<passed>\d+) passed(?: \(\d+ steps?\))? \| (?<failed>\d+) failed(?: \(\d+ steps?\))?(?: \| (?<skipped>\d+) ignored(?: \(\d+ steps?\))?)?(?: \| \d+ measured)?(?: \| \d+ filtered out)? \([0-9a-z]+\)$",
-        counts: named,
+        counts: |found| Some(named(found)),
     },
     // Maven tells each class as well, with the time that it took.
     Row {
         runner: "maven surefire",
         pattern: r"^\[(?:INFO|ERROR|WARNING)\] Tests run: (?<all>\d+), Failures: (?<failed>\d+), Errors: (?<errors>\d+), Skipped: (?<skipped>\d+)$",
-        counts: of_all,
+        counts: |found| Some(of_all(found)),
     },
-    Row { runner: "junit", pattern: r"^OK \((?<all>\d+) tests?\)$", counts: of_all },
-    Row { runner: "junit", pattern: r"^Tests run: (?<all>\d+), +Failures: (?<failed>\d+)$", counts: of_all },
+    Row { runner: "junit", pattern: r"^OK \((?<all>\d+) tests?\)$", counts: |found| Some(of_all(found)) },
+    Row {
+        runner: "junit",
+        pattern: r"^Tests run: (?<all>\d+), +Failures: (?<failed>\d+)$",
+        counts: |found| Some(of_all(found)),
+    },
     Row {
         runner: "gradle",
         pattern: r"^(?<all>\d+) tests? completed(?:, (?<failed>\d+) failed)?(?:, (?<skipped>\d+) skipped)?$",
-        counts: of_all,
+        counts: |found| Some(of_all(found)),
     },
     Row {
         runner: "dotnet test",
         pattern: r"^(?:Passed|Failed|Skipped)! +- Failed: +(?<failed>\d+), Passed: +(?<passed>\d+), Skipped: +(?<skipped>\d+), Total: +\d+(?:, .*)?$",
-        counts: named,
+        counts: |found| Some(named(found)),
     },
     Row {
         runner: "dotnet test",
         pattern: r"^Test summary: total: \d+, failed: (?<failed>\d+), succeeded: (?<passed>\d+), skipped: (?<skipped>\d+), duration: .+$",
-        counts: named,
+        counts: |found| Some(named(found)),
     },
     Row {
         runner: "rspec",
         pattern: r"^(?<all>\d+) examples?, (?<failed>\d+) failures?(?:, (?<skipped>\d+) pending)?$",
-        counts: of_all,
+        counts: |found| Some(of_all(found)),
     },
     Row {
         runner: "minitest",
         pattern: r"^(?<all>\d+) runs, \d+ assertions, (?<failed>\d+) failures, (?<errors>\d+) errors, (?<skipped>\d+) skips$",
-        counts: of_all,
+        counts: |found| Some(of_all(found)),
     },
     Row {
         runner: "test-unit",
         pattern: r"^(?<all>\d+) tests, \d+ assertions, (?<failed>\d+) failures, (?<errors>\d+) errors, (?<skipped>\d+) pendings, 0 omissions, \d+ notifications$",
-        counts: of_all,
+        counts: |found| Some(of_all(found)),
     },
-    Row { runner: "phpunit", pattern: r"^OK \((?<all>\d+) tests?, \d+ assertions?\)$", counts: of_all },
+    Row {
+        runner: "phpunit",
+        pattern: r"^OK \((?<all>\d+) tests?, \d+ assertions?\)$",
+        counts: |found| Some(of_all(found)),
+    },
     Row {
         runner: "phpunit",
         pattern: r"^(?<parts>Tests: \d+, Assertions: \d+(?:, [A-Z][A-Za-z ]+: \d+)*)\.$",
@@ -180,7 +185,7 @@ const ROWS: &[Row] = &[
     Row {
         runner: "mix test",
         pattern: r"^(?<all>(?:\d+ (?:doctests?|property|properties|tests?|features?), )+)(?<failed>\d+) failures?(?:, (?<excluded>\d+) excluded)?(?:, (?<invalid>\d+) invalid)?(?:, (?<skipped>\d+) skipped)?$",
-        counts: exunit,
+        counts: |found| Some(exunit(found)),
     },
 ];
 
@@ -236,7 +241,7 @@ impl Summaries {
         if let Some(running) = RUNNING.captures(line) {
             self.running = Some(of(&running, "all"));
         } else if let Some(result) = CARGO.captures(line)
-            && let Some(counts) = named(&result)
+            && let counts = named(&result)
             && self.running == Some(counts.passed + counts.failed + counts.skipped + of(&result, "measured"))
         {
             self.running = None;
@@ -250,7 +255,7 @@ impl Summaries {
             let is_all = line.starts_with("Test Suite 'All tests'") || line.starts_with("Test Suite 'Selected tests'");
             self.is_swift_all = is_all && (line.contains("passed") || line.contains("failed"));
         } else if self.is_swift_all
-            && let Some(counts) = SWIFT.captures(line).and_then(|captures| of_all(&captures))
+            && let Some(counts) = SWIFT.captures(line).map(|captures| of_all(&captures))
         {
             self.is_swift_all = false;
             found.add("swift test", counts);
