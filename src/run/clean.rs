@@ -2,7 +2,7 @@
 //! nowhere else: work that was not committed, a report that is not recorded, a branch with commits.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,6 +17,8 @@ use crate::git::{Failure, Git};
 
 /// How long git may take.
 const GIT: Duration = Duration::from_mins(2);
+/// How often a folder is removed again into which something was written meanwhile.
+const AGAIN: usize = 5;
 /// How many files are named.
 const NAMED: usize = 3;
 
@@ -96,11 +98,24 @@ pub fn clean(folder: &RunFolder, plan: &Plan) -> Result<Cleaned, String> {
     if plan.git_folder.is_dir() {
         in_repository(plan, &mut cleaned).map_err(|failure| in_words(&failure))?;
     }
+    remove_whole(folder).map_err(|error| format!("{}: {error}", folder.path().display()))?;
+    Ok(cleaned)
+}
+
+/// Its watcher may note in this moment that the database has the report.
+fn remove_whole(folder: &RunFolder) -> io::Result<()> {
     make_deletable(folder.path());
-    match fs::remove_dir_all(folder.path()) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(format!("{}: {error}", folder.path().display())),
-        _ => Ok(cleaned),
+    let mut removed = fs::remove_dir_all(folder.path());
+    for _ in 0..AGAIN {
+        match &removed {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+                removed = fs::remove_dir_all(folder.path());
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            _ => break,
+        }
     }
+    removed
 }
 
 fn in_repository(plan: &Plan, cleaned: &mut Cleaned) -> Result<(), Failure> {

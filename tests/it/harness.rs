@@ -9,7 +9,9 @@ const SESSION: &str = "0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31";
 
 fn told(client: Client, resumes: bool, lines: &[String], code: i64) -> Told {
     let mut reader = Reader::new(Harness::Client(client), resumes);
-    lines.iter().for_each(|line| reader.line(line.as_bytes()));
+    for line in lines {
+        reader.line(line.as_bytes());
+    }
     reader.ended(Exit { code: Some(code), signal: None })
 }
 
@@ -17,12 +19,12 @@ fn told(client: Client, resumes: bool, lines: &[String], code: i64) -> Told {
 fn claude_result(over: &serde_json::Value) -> String {
     let mut result = json!({
         "type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed",
-        "session_id": SESSION, "result": "All is done.", "total_cost_usd": 0.0279874,
+        "session_id": SESSION, "result": "All is done.", "total_cost_usd": 0.027_987_4,
         "usage": {
             "input_tokens": 3, "cache_creation_input_tokens": 1252, "cache_read_input_tokens": 11290, "output_tokens": 42,
             "cache_creation": {"ephemeral_1h_input_tokens": 200},
         },
-        "modelUsage": {"claude-opus-5-5": {"inputTokens": 9, "costUSD": 0.0279874, "costBasis": "list"}},
+        "modelUsage": {"claude-opus-5-5": {"inputTokens": 9, "costUSD": 0.027_987_4, "costBasis": "list"}},
         "permission_denials": [],
     });
     result.as_object_mut().expect("an object").extend(over.as_object().expect("an object").clone());
@@ -41,7 +43,7 @@ fn claude_begins() -> String {
 fn the_sum_of_a_resumed_session_is_not_the_cost_of_this_run() {
     let lines = [claude_begins(), claude_result(&json!({}))];
     let [new, resumed] = [false, true].map(|resumes| told(Client::ClaudeCode, resumes, &lines, 0));
-    assert_eq!((new.cost_usd, resumed.cost_usd), (Some(0.0279874), None));
+    assert_eq!((new.cost_usd, resumed.cost_usd), (Some(0.027_987_4), None));
     let usage = resumed.usage.expect("the tokens are this run's");
     assert_eq!((usage.input, usage.cache_read, usage.output), (3, 11290, 42));
     assert_eq!((usage.cache_write, usage.cache_write_long), (1052, 200));

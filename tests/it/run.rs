@@ -9,8 +9,10 @@ mod logs;
 mod many;
 mod outcome;
 mod outcomes;
+mod places;
 mod refused;
 mod script;
+mod totals;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

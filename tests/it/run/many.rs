@@ -83,6 +83,8 @@ fn who_waits_for_longer_works_first() {
         runs.push(waiting(name));
     }
     std::fs::write(yard.told().join("go"), "").expect("a file");
-    runs.iter().for_each(|run| drop(run.ended()));
+    for run in &runs {
+        run.ended();
+    }
     assert_eq!(std::fs::read_to_string(yard.told().join("order")).expect("names"), "one\ntwo\nthree\n");
 }

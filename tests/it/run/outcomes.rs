@@ -137,8 +137,9 @@ fn a_client_is_not_believed() {
     ];
     for (flags, lines, outcome) in rows {
         let path = fake(&yard, "claude", &format!("[ \"$1\" = --version ] && exit\n{lines}"));
-        let client = ["start", "--json", "--harness", "claude-code", "--instructions", "Do it.", "--timeout", "20"];
-        let words = [&client, *flags].concat();
+        let words =
+            [&["start", "--json", "--harness", "claude-code", "--instructions", "Work.", "--timeout", "20"], *flags]
+                .concat();
         let answer: crate::program::Answer = yard.command(&words).env("PATH", path).output().expect("runs").into();
         let report = answer.json();
         assert_eq!(report["outcome"], *outcome, "{lines}: {report}");
