@@ -40,7 +40,7 @@ impl Field {
         let runs = Runs::of(&State::at(under.join("state")));
         let repository = Repository::new(&under, "repository");
         repository.git(&["switch", "--quiet", "main"]);
-        Self { repository, runs, folder }
+        Self { folder, repository, runs }
     }
 
     fn under(&self) -> PathBuf {

@@ -187,7 +187,9 @@ impl Look<'_> {
             .collect();
         if !outside.is_empty() {
             let (count, named) = (outside.len(), first_of(&outside, NAMED));
-            self.problems.push(format!("{count} commits that were made here are not in the result: {named}."));
+            self.problems.push(format!(
+                "{count} commits that were made here are not in the result (rebased, reset, or elsewhere): {named}."
+            ));
         }
     }
 

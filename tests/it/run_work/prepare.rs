@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use heyaira::error::Code;
 use heyaira::run::folder::{Plan, Progress};
@@ -317,10 +318,36 @@ fn a_lock_of_another_git_is_waited_for() {
     let lock = field.repository.folder.join(".git/refs/heads/heyaira/run-5d0c9a44.lock");
     fs::create_dir_all(lock.parent().expect("a folder")).expect("a folder");
     fs::write(&lock, "").expect("written");
+    // A git that says when it is asked to write.
+    let (programs, mark) = (field.under().join("programs"), field.under().join("mark"));
+    let real =
+        std::env::split_paths(&path()).map(|folder| folder.join("git")).find(|file| file.is_file()).expect("git");
+    fs::create_dir(&programs).expect("a folder");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *update-ref*) : > '{}';; esac\nexec '{}' \"$@\"\n",
+        mark.display(),
+        real.display()
+    );
+    fs::write(programs.join("git"), script).expect("written");
+    fs::set_permissions(programs.join("git"), fs::Permissions::from_mode(0o755)).expect("executable");
+    let folders = std::iter::once(programs).chain(std::env::split_paths(&path()).collect::<Vec<_>>());
+    let path = std::env::join_paths(folders).expect("a path");
+    let wanted = Wanted {
+        path: &path,
+        folder: &field.repository.folder,
+        runs: &field.runs,
+        run_id: RUN,
+        base: None,
+        branch: None,
+        worktree: None,
+    };
     std::thread::scope(|scope| {
-        let prepared = scope.spawn(|| field.prepare(|_| ()));
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        assert!(!prepared.is_finished(), "it did not wait");
+        let prepared = scope.spawn(|| prepare(&wanted));
+        let until = Instant::now() + Duration::from_mins(1);
+        while !mark.exists() {
+            assert!(Instant::now() < until && !prepared.is_finished(), "git was not asked to write");
+            std::thread::yield_now();
+        }
         fs::remove_file(&lock).expect("removed");
         prepared.join().expect("no panic").expect("prepared");
     });
