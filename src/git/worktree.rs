@@ -4,6 +4,7 @@
 //! Files are checked out as the user's own `git worktree add` would: with the user's environment, settings and filters.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -14,6 +15,8 @@ use super::{Failure, Git, Said, process};
 
 /// How long a lock of another git is waited for.
 const LOCKED: Duration = Duration::from_secs(20);
+/// How long a worktree may be half made.
+const HALF_MADE: Duration = Duration::from_secs(3);
 /// How often it is tried again meanwhile.
 const AGAIN: Duration = Duration::from_millis(50);
 /// How much of an answer is kept.
@@ -75,9 +78,50 @@ pub fn repository(git: &Git) -> Told<Repository> {
 
 /// The first of the working trees that git lists is the main one.
 fn main_tree(git: &Git) -> Told<Option<PathBuf>> {
-    let said = answered(git.ask(&["worktree", "list", "--porcelain"])?)?;
+    let said = patiently(|| answered(git.ask(&["worktree", "list", "--porcelain"])?))?;
     let first = said.lines().next().and_then(|line| line.strip_prefix("worktree "));
     Ok(first.map(|path| whole(PathBuf::from(path))))
+}
+
+/// Asks again while another git makes a worktree: one that is half made, git takes for damage.
+fn patiently<T>(mut ask: impl FnMut() -> Told<T>) -> Told<T> {
+    let patient = Instant::now() + HALF_MADE;
+    loop {
+        match ask() {
+            Err(Failure::Failed(_, told)) if is_half_made(&told) && Instant::now() < patient => thread::sleep(AGAIN),
+            answer => return answer,
+        }
+    }
+}
+
+/// The one that makes or takes away worktrees of a repository, among programs of ours, for as long as it is kept.
+///
+/// Git itself does not keep two of its own apart: one fails where it meets the half-made worktree of the other.
+#[derive(Debug)]
+pub struct Turn {
+    _lock: Option<File>,
+}
+
+impl Turn {
+    /// Waits for it. The lock is on git's folder itself, so nothing is written for it.
+    pub fn wait(git_folder: &Path, until: Instant) -> Told<Self> {
+        if !cfg!(unix) {
+            return Ok(Self { _lock: None });
+        }
+        let failed = |error: std::io::Error| Failure::Failed(None, format!("{}: {error}", git_folder.display()));
+        let folder = File::open(git_folder).map_err(failed)?;
+        loop {
+            match folder.try_lock() {
+                Ok(()) => return Ok(Self { _lock: Some(folder) }),
+                // A file system without locks leaves what git itself does about it.
+                Err(TryLockError::Error(_)) => return Ok(Self { _lock: None }),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => {
+                    return Err(Failure::Late("another run's worktree".to_owned()));
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(AGAIN),
+            }
+        }
+    }
 }
 
 /// The path without links, where it is there.
@@ -111,21 +155,24 @@ pub fn branches(git: &Git, name: &str) -> Told<Vec<Branch>> {
     let refs: Vec<String> = above.chain([format!("refs/heads/{name}")]).collect();
     let mut words = vec!["for-each-ref", format, "--end-of-options"];
     words.extend(refs.iter().map(String::as_str));
-    let (mut found, mut fields) = (Vec::new(), Vec::new());
-    git.ask_each(&words, |field| {
-        fields.push(String::from_utf8_lossy(field).into_owned());
-        if fields.len() < 3 {
-            return;
-        }
-        let one = std::mem::take(&mut fields);
-        let full = one[0].trim_start_matches('\n');
-        let is_near = refs.iter().any(|name| name == full) || refs.last().is_some_and(|name| full.starts_with(name));
-        if let Some(name) = full.strip_prefix("refs/heads/").filter(|_| is_near) {
-            let worktree = Some(whole(PathBuf::from(&one[2]))).filter(|path| !path.as_os_str().is_empty());
-            found.push(Branch { name: name.to_owned(), commit: one[1].clone(), worktree });
-        }
-    })?;
-    Ok(found)
+    patiently(|| {
+        let (mut found, mut fields) = (Vec::new(), Vec::new());
+        git.ask_each(&words, |field| {
+            fields.push(String::from_utf8_lossy(field).into_owned());
+            if fields.len() < 3 {
+                return;
+            }
+            let one = std::mem::take(&mut fields);
+            let full = one[0].trim_start_matches('\n');
+            let is_near =
+                refs.iter().any(|name| name == full) || refs.last().is_some_and(|name| full.starts_with(name));
+            if let Some(name) = full.strip_prefix("refs/heads/").filter(|_| is_near) {
+                let worktree = Some(whole(PathBuf::from(&one[2]))).filter(|path| !path.as_os_str().is_empty());
+                found.push(Branch { name: name.to_owned(), commit: one[1].clone(), worktree });
+            }
+        })?;
+        Ok(found)
+    })
 }
 
 /// Git where it writes.
@@ -193,7 +240,7 @@ impl Writer {
         let patient = self.until.min(Instant::now() + LOCKED);
         loop {
             let said = self.once(words)?;
-            if said.code == 0 || !is_locked(&said.err) || Instant::now() > patient {
+            if said.code == 0 || !(is_locked(&said.err) || is_half_made(&said.err)) || Instant::now() > patient {
                 return Ok(said);
             }
             thread::sleep(AGAIN);
@@ -234,6 +281,11 @@ impl Writer {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
+}
+
+/// What git says of a worktree that another one is making or taking away at this moment.
+fn is_half_made(told: &str) -> bool {
+    told.contains("failed to read worktrees/")
 }
 
 /// What git says of a lock that another one holds. Its own words are asked for in English.

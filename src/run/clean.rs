@@ -2,7 +2,9 @@
 //! nowhere else: work that was not committed, a report that is not recorded, a branch with commits.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::folder::{Plan, RunFolder};
@@ -10,7 +12,7 @@ use super::watch::mark;
 use super::{claim, recover};
 use crate::domain::text::quoted;
 use crate::git::since::Since;
-use crate::git::worktree::{Writer, in_words};
+use crate::git::worktree::{Turn, Writer, branches, in_words};
 use crate::git::{Failure, Git};
 
 /// How long git may take.
@@ -44,7 +46,7 @@ pub fn problems(folder: &RunFolder, plan: &Plan, is_recorded: bool, force: bool)
             "the report of run {name} is not recorded: heyaira run record {name} --expected-version N, or --force"
         ));
     }
-    if !force && plan.made_worktree && plan.worktree.is_dir() {
+    if !force && plan.made_worktree && plan.worktree.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
         problems.extend(losses(plan, name));
     }
     problems
@@ -102,12 +104,14 @@ pub fn clean(folder: &RunFolder, plan: &Plan) -> Result<Cleaned, String> {
 
 /// Its watcher may note in this moment that the database has the report.
 fn remove_whole(folder: &RunFolder) -> io::Result<()> {
+    make_deletable(folder.path());
     let mut removed = fs::remove_dir_all(folder.path());
     for _ in 0..AGAIN {
         match &removed {
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
                 removed = fs::remove_dir_all(folder.path());
             }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             _ => break,
         }
     }
@@ -116,19 +120,41 @@ fn remove_whole(folder: &RunFolder) -> io::Result<()> {
 
 fn in_repository(plan: &Plan, cleaned: &mut Cleaned) -> Result<(), Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let _turn = Turn::wait(&plan.git_folder, Instant::now() + GIT)?;
     let until = Instant::now() + GIT;
     let (git, _) = Git::find(&path, &plan.git_folder, until)?;
     let writer = Writer::new(&git, &path, &plan.git_folder, until);
     if plan.made_worktree {
+        make_deletable(&plan.worktree);
         writer.remove(&plan.worktree)?;
         cleaned.worktree = true;
     }
     if plan.made_branch {
-        let tip = Since::open(&path, &plan.git_folder, until)?.commit(&format!("refs/heads/{}", plan.branch))?;
-        if tip.as_deref() == Some(plan.base_commit.as_str()) {
-            writer.remove_branch(&plan.branch, &plan.base_commit)?;
+        // A git that was killed left it; nobody else writes this branch, and the run is over.
+        let _ = fs::remove_file(plan.git_folder.join(format!("refs/heads/{}.lock", plan.branch)));
+        let since = Since::open(&path, &plan.git_folder, until)?;
+        let found = branches(&git, &plan.branch)?.into_iter().find(|branch| branch.name == plan.branch);
+        // Whoever checked it out goes on from it.
+        if let Some(branch) = found.filter(|branch| branch.worktree.is_none())
+            && since.is_ancestor(&branch.commit, &plan.base_commit)?
+        {
+            writer.remove_branch(&plan.branch, &branch.commit)?;
             cleaned.branch = true;
         }
     }
     Ok(())
+}
+
+/// Gives its owner back the right to delete what is in a folder: harnesses and their tools keep files that nobody may
+/// write. Links are not followed.
+fn make_deletable(folder: &Path) {
+    let Some(found) = folder.symlink_metadata().ok().filter(fs::Metadata::is_dir) else { return };
+    let mode = found.permissions().mode();
+    if mode & 0o700 != 0o700 {
+        // What cannot be changed is told by what cannot be deleted.
+        let _ = fs::set_permissions(folder, fs::Permissions::from_mode(mode | 0o700));
+    }
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        make_deletable(&entry.path());
+    }
 }

@@ -13,7 +13,7 @@ use super::folder::{Plan, Runs};
 use crate::domain::text::quoted;
 use crate::error::{Code, Refusal, Result};
 use crate::git::since::Since;
-use crate::git::worktree::{self, Branch, Repository, Writer};
+use crate::git::worktree::{self, Branch, Repository, Turn, Writer};
 use crate::git::{Failure, Git};
 
 pub use facts::facts;
@@ -77,6 +77,7 @@ impl Prepared {
 
     /// Takes back what was made, where a run does not begin after all.
     pub fn take_back(&self, path: &OsStr) -> Result<()> {
+        let _turn = Turn::wait(&self.git_folder, Instant::now() + CHECKOUT).map_err(unavailable)?;
         let (git, _) = Git::find(path, &self.git_folder, Instant::now() + QUESTIONS).map_err(unavailable)?;
         let writer = Writer::new(&git, path, &self.git_folder, Instant::now() + CHECKOUT);
         if self.made_worktree {
@@ -91,16 +92,17 @@ impl Prepared {
 
 /// Where a run would work, of which nothing is made. Every reason why not is told at once.
 pub fn planned(wanted: &Wanted<'_>) -> Result<Prepared> {
-    settled(wanted).map(|(_, prepared)| prepared)
+    settled(wanted).map(|(_, _, prepared)| prepared)
 }
 
 /// Makes the worktree and the branch of a run. Every reason why not is told at once, before anything is made.
 pub fn prepare(wanted: &Wanted<'_>) -> Result<Prepared> {
-    let (git, prepared) = settled(wanted)?;
+    let (git, _turn, prepared) = settled(wanted)?;
     make(&git, wanted, prepared)
 }
 
-fn settled(wanted: &Wanted<'_>) -> Result<(Git, Prepared)> {
+/// What stands then is still so while the turn is kept.
+fn settled(wanted: &Wanted<'_>) -> Result<(Git, Turn, Prepared)> {
     let git = Git::find(wanted.path, wanted.folder, Instant::now() + QUESTIONS);
     let (git, _) = git.map_err(|failure| no_repository(failure, wanted.folder))?;
     let repository = worktree::repository(&git).map_err(|failure| no_repository(failure, wanted.folder))?;
@@ -110,8 +112,11 @@ fn settled(wanted: &Wanted<'_>) -> Result<(Git, Prepared)> {
             "Start the run from a working tree of the repository; `git worktree add` makes one.",
         ));
     }
+    let turn = Turn::wait(&repository.git_folder, Instant::now() + CHECKOUT).map_err(unavailable)?;
+    // The time for questions begins with its turn.
+    let (git, _) = Git::find(wanted.path, wanted.folder, Instant::now() + QUESTIONS).map_err(unavailable)?;
     let prepared = Planning { git: &git, wanted, repository: &repository, problems: Vec::new() }.settle()?;
-    Ok((git, prepared))
+    Ok((git, turn, prepared))
 }
 
 /// Looks at everything that was asked for, and keeps what is wrong with it.

@@ -44,6 +44,7 @@ mod resume;
 mod retry;
 mod rule;
 mod run;
+mod run_work;
 mod runs;
 mod schema;
 mod search;

@@ -1,10 +1,10 @@
 //! `heyaira receipt verify`: a receipt against a real repository, by the real git.
 
-mod hostile;
+pub(crate) mod hostile;
 mod recorded;
-mod repository;
+pub(crate) mod repository;
 mod resumed;
-mod situations;
+pub(crate) mod situations;
 mod untold;
 
 use std::path::Path;

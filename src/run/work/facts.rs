@@ -187,7 +187,9 @@ impl Look<'_> {
             .collect();
         if !outside.is_empty() {
             let (count, named) = (outside.len(), first_of(&outside, NAMED));
-            self.problems.push(format!("{count} commits that were made here are not in the result: {named}."));
+            self.problems.push(format!(
+                "{count} commits that were made here are not in the result (rebased, reset, or elsewhere): {named}."
+            ));
         }
     }
 
@@ -251,7 +253,8 @@ fn made(steps: &[Step]) -> Vec<String> {
         let doing = step.what.split([':', ' ']).next().unwrap_or_default();
         // What an amend put another commit in the place of is meant to be gone.
         let is_meant = !std::mem::replace(&mut is_amended, step.what.starts_with("commit (amend)"));
-        if is_meant && doings.contains(&doing) && !made.contains(&step.commit) && made.len() < MADE {
+        let is_moved = ["(start)", "(finish)", "(abort)", "Fast-forward"].iter().any(|sign| step.what.contains(sign));
+        if is_meant && !is_moved && doings.contains(&doing) && !made.contains(&step.commit) && made.len() < MADE {
             made.push(step.commit.clone());
         }
     }

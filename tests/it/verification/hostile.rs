@@ -40,14 +40,14 @@ const RUN: &[(&str, &str)] = &[
 const HOOKS: [&str; 5] =
     ["post-index-change", "reference-transaction", "post-checkout", "pre-auto-gc", "fsmonitor-watchman"];
 
-struct Trap {
-    repository: Repository,
+pub(crate) struct Trap {
+    pub(crate) repository: Repository,
     marks: PathBuf,
 }
 
 impl Trap {
     /// A repository with a trap in everything that could run one.
-    fn new(under: &Path) -> Self {
+    pub(crate) fn new(under: &Path) -> Self {
         let trap = Self { repository: Repository::new(under, "trap"), marks: under.join("marks") };
         fs::create_dir(&trap.marks).expect("a folder");
         trap.repository.write(".gitattributes", "*.txt filter=evil diff=evil merge=evil\n*.md filter=evil=1\n");
@@ -99,7 +99,7 @@ impl Trap {
         path
     }
 
-    fn marks(&self) -> Vec<String> {
+    pub(crate) fn marks(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.marks).expect("a folder");
         let mut names: Vec<String> =
             entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();

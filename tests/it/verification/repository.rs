@@ -4,25 +4,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Leaves the settings of the machine out.
-pub(super) fn only_our_settings(command: &mut Command) {
+pub(crate) fn only_our_settings(command: &mut Command) {
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
 }
 
 /// A repository with a commit on `main` and one more on `feat/x`, which is checked out.
-pub(super) struct Repository {
-    pub(super) folder: PathBuf,
-    pub(super) base: String,
-    pub(super) result: String,
+pub(crate) struct Repository {
+    pub(crate) folder: PathBuf,
+    pub(crate) base: String,
+    pub(crate) result: String,
 }
 
 impl Repository {
     /// In a new folder of that name.
-    pub(super) fn new(under: &Path, name: &str) -> Self {
+    pub(crate) fn new(under: &Path, name: &str) -> Self {
         Self::with(under, name, &[])
     }
 
     /// The same, made with further words for `git init`.
-    pub(super) fn with(under: &Path, name: &str, words: &[&str]) -> Self {
+    pub(crate) fn with(under: &Path, name: &str, words: &[&str]) -> Self {
         let folder = under.join(name);
         std::fs::create_dir(&folder).expect("a folder");
         git(&folder, &[&["init", "--quiet", "--initial-branch=main"], words].concat());
@@ -34,19 +34,19 @@ impl Repository {
     }
 
     /// What git says in it.
-    pub(super) fn git(&self, words: &[&str]) -> String {
+    pub(crate) fn git(&self, words: &[&str]) -> String {
         git(&self.folder, words)
     }
 
     /// Writes a file.
-    pub(super) fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.folder.join(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         std::fs::write(path, text).expect("written");
     }
 
     /// Commits a file; answers the commit.
-    pub(super) fn commit(&self, name: &str, text: &str) -> String {
+    pub(crate) fn commit(&self, name: &str, text: &str) -> String {
         self.write(name, text);
         self.git(&["add", "--", name]);
         self.git(&["commit", "--quiet", "--message", name]);
@@ -54,7 +54,7 @@ impl Repository {
     }
 
     /// Makes a bare repository beside it, names it `origin` and pushes these branches there.
-    pub(super) fn push(&self, branches: &[&str]) -> PathBuf {
+    pub(crate) fn push(&self, branches: &[&str]) -> PathBuf {
         let origin = self.folder.with_extension("git");
         std::fs::create_dir(&origin).expect("a folder");
         git(&origin, &["init", "--quiet", "--bare", "--initial-branch=main"]);
@@ -64,7 +64,7 @@ impl Repository {
     }
 
     /// A clone of its origin beside it.
-    pub(super) fn clone_with(&self, words: &[&str]) -> PathBuf {
+    pub(crate) fn clone_with(&self, words: &[&str]) -> PathBuf {
         let clone = self.folder.with_extension("clone");
         let origin = format!("file://{}", self.folder.with_extension("git").display());
         let all = [&["clone", "--quiet"], words, &[&origin, clone.to_str().expect("UTF-8")]].concat();
@@ -74,14 +74,14 @@ impl Repository {
 }
 
 /// What git says in a folder; it must succeed.
-pub(super) fn git(folder: &Path, words: &[&str]) -> String {
+pub(crate) fn git(folder: &Path, words: &[&str]) -> String {
     let output = command(folder, words).output().expect("git runs");
     assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8").trim_end().to_owned()
 }
 
 /// Git with fixed identities and dates.
-pub(super) fn command(folder: &Path, words: &[&str]) -> Command {
+pub(crate) fn command(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.current_dir(folder).args(["-c", "protocol.file.allow=always"]).args(words);
     for who in ["AUTHOR", "COMMITTER"] {

@@ -535,7 +535,7 @@ fn every_situation_has_its_verdict_and_its_lines() {
 }
 
 /// Every file below a folder, with its content and the time at which it was written.
-pub(super) fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
+pub(crate) fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
