@@ -117,7 +117,7 @@ fn read_beginning(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 }
 
 /// What a pipe brings, piece by piece. Its thread ends with the pipe, or once nobody listens.
-fn read(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+pub(crate) fn read(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (tell, told) = sync_channel(4);
     thread::spawn(move || {
         let mut piece = vec![0; 64 * 1024];

@@ -1,23 +1,23 @@
 //! The test commands of a run, after its harness is gone: each whole, in the worktree, with its own log and time. Must never
 //! leave a process behind, nor hand a credential of ours to a command.
 
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::folder::{Plan, RunFolder};
 use super::log::BoundedLog;
+use super::process::GRACE;
 use super::totals::Reader;
 use crate::domain::run::{Exit, Test};
+use crate::git::process;
 
 /// How often a command is looked after while it says nothing.
 const AGAIN: Duration = Duration::from_millis(20);
-/// How long what it left running may take to end after it was asked to.
-const GRACE: Duration = Duration::from_millis(1_500);
 /// How long its output may stay open after its processes were ended.
 const DRAINED: Duration = Duration::from_secs(2);
 /// What a command does not get: it is the work of a harness that has no credential either.
@@ -96,7 +96,7 @@ fn whole(
     let mut child = command.spawn()?;
     // It holds the other end of the pipe, which has to close.
     drop(command);
-    let output = pieces(reader);
+    let output = process::read(reader);
     let mut timed_out = false;
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -148,18 +148,4 @@ fn end_group(
 fn exit(status: ExitStatus) -> Exit {
     let signal = std::os::unix::process::ExitStatusExt::signal(&status);
     Exit { code: status.code().map(i64::from), signal: signal.map(i64::from) }
-}
-
-/// What a pipe brings, piece by piece. Its thread ends with the pipe, or once nobody listens.
-fn pieces(mut pipe: io::PipeReader) -> Receiver<Vec<u8>> {
-    let (tell, told) = sync_channel(4);
-    thread::spawn(move || {
-        let mut piece = vec![0; 64 * 1024];
-        while let Ok(count @ 1..) = pipe.read(&mut piece) {
-            if tell.send(piece[..count].to_vec()).is_err() {
-                return;
-            }
-        }
-    });
-    told
 }
