@@ -55,7 +55,7 @@ pub fn one(folder: &RunFolder) -> io::Result<Option<Report>> {
 }
 
 fn is_reported(folder: &RunFolder) -> bool {
-    folder.path().join(super::folder::REPORT).exists()
+    folder.path().join(super::folder::REPORT).is_file()
 }
 
 fn gone(folder: &RunFolder) -> io::Result<Report> {

@@ -57,6 +57,10 @@ pub fn watch(runs: &Runs, folder: &RunFolder, prices: &Prices, stop: &Stop) -> i
     let mut watch =
         Watch { folder: folder.clone(), written: None, progress, stop: stop.clone(), problems: Vec::new(), plan };
     let report = watch.whole(runs, prices);
+    // By it the run is found and cleaned.
+    if folder.plan().is_err() {
+        folder.write_plan(&watch.plan)?;
+    }
     folder.write_report(&report)?;
     watch.progress.outcome = Some(report.outcome);
     watch.phase("over");

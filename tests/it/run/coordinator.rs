@@ -160,3 +160,21 @@ fn after_ten_runs_at_once_nothing_is_left_behind() {
         assert_eq!(processes_of(&run.id), [0; 0]);
     }
 }
+
+#[test]
+fn a_harness_that_takes_its_runs_folder_away_loses_no_report() {
+    let yard = Yard::new();
+    let folder = "\"$(dirname $HEYAIRA_RUN_BRIEF)\"";
+    for spoiled in [
+        format!("mkdir -p {folder}/run-report.json/x"),
+        format!("rm {folder}/run.json"),
+        format!("cp -r . $TOLD/copy; cd /; rm -rf {folder}"),
+    ] {
+        let (report, _) = yard.shell(&[], &format!("git commit --quiet --allow-empty -m Work; {spoiled}"));
+        assert_eq!(report["outcome"], "succeeded", "{spoiled}: {report}");
+        let run = short(&report["run_id"]);
+        assert_eq!(ask(&yard, &["run", "show", &run])["outcome"], "succeeded", "{spoiled}");
+        assert_eq!(ask(&yard, &["run", "clean", &run, "--force"])["cleaned"][0]["run"], run.as_str(), "{spoiled}");
+    }
+    assert_eq!(worktrees(&yard), 1);
+}

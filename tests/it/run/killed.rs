@@ -36,8 +36,8 @@ fn a_run_outlives_who_started_it() {
     number_in(&yard.told().join("harness"));
     child.kill().expect("it is ours");
     child.wait().expect("it ended");
-    let listed = yard.run(&["list", "--json"]).json();
-    assert_eq!(listed["working"][0]["phase"], "working", "{listed}");
+    // What watches over it says so a moment after the harness began.
+    wait_until("the run at work", || yard.run(&["list", "--json"]).json()["working"][0]["phase"] == "working");
     std::fs::write(yard.told().join("go"), "").expect("a file");
     let listed = wait_for("the report in the list", || {
         let listed = yard.run(&["list", "--json"]).json();
@@ -56,6 +56,7 @@ fn a_run_whose_watcher_was_killed_is_ended_and_reported_by_whoever_looks() {
                  echo said; echo work >work.txt; echo $$ >$TOLD/harness; while :; do sleep 0.05; done";
     let run = yard.detached(&[], lines);
     let ids = ["harness", "daemon", "unmarked"].map(|name| number_in(&yard.told().join(name)));
+    wait_until("the output", || std::fs::read(run.folder.join("output.log")).is_ok_and(|kept| kept == b"said\n"));
     signal(run.watcher(), Signal::KILL);
     wait_until("the end of the watcher", || !is_alive(run.watcher()));
     let listed = yard.run(&["list", "--json"]).json();
