@@ -389,8 +389,9 @@ pub(super) fn count_changes(git: &Git, examples: &mut Vec<String>, most: usize) 
 }
 
 /// Each file that differs from the last commit, or that git does not know, which is told with it. Submodules are left to
-/// themselves: git would look at them with their own configuration.
-pub(super) fn each_change(git: &Git, mut each: impl FnMut(bool, &[u8])) -> Told<()> {
+/// themselves: git would look at them with their own configuration. The answer is what git warned of: folders that it could
+/// not look into, whose files are not told.
+pub(super) fn each_change(git: &Git, mut each: impl FnMut(bool, &[u8])) -> Told<String> {
     let words = [
         "status",
         "--porcelain=v2",
@@ -400,7 +401,7 @@ pub(super) fn each_change(git: &Git, mut each: impl FnMut(bool, &[u8])) -> Told<
         "--ignored=no",
         "--ignore-submodules=dirty",
     ];
-    git.ask_each(&words, |record| {
+    git.ask_each_warned(&words, |record| {
         // Each sort of record has so many words before its path.
         let before = match record.first() {
             Some(b'1') => 8,

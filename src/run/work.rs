@@ -2,6 +2,7 @@
 //! refused, and never take away what it did not make.
 
 pub mod facts;
+pub mod shared;
 
 use std::ffi::OsStr;
 use std::fs;
