@@ -247,7 +247,8 @@ pub struct Work {
     pub remote: Option<String>,
     /// The folder that the harness worked in.
     pub worktree: String,
-    /// The branch that is checked out there; none if the harness left none.
+    /// The branch that is checked out there, or the run's own where git does not open that folder; none if the harness left
+    /// none, or where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The commit that it began from.

@@ -70,9 +70,11 @@ fn obstacle(failure: Failure) -> Obstacle {
     Obstacle { kind, told: first_line(&told) }
 }
 
-/// The first line of what git said, without what steers a terminal.
+/// The first line of what git said, hints and warnings aside, without what steers a terminal.
 fn first_line(told: &str) -> String {
-    let line = told.lines().next().unwrap_or_default().trim_start_matches("fatal: ");
+    let is_aside = |line: &&str| line.starts_with("hint: ") || line.starts_with("warning: ");
+    let line = told.lines().find(|line| !is_aside(line)).or(told.lines().next()).unwrap_or_default();
+    let line = line.trim_start_matches("fatal: ");
     visible(text::head(line, WORDS))
 }
 

@@ -90,10 +90,10 @@ impl Report {
         match work.uncommitted_total {
             Some(0) => {}
             Some(count) => lines.push(format!("{}{stop}", speech.not_committed(count, &code(&work.worktree)))),
-            None => lines.push(format!(
-                "{}{stop}",
-                speech.not_committed_unknown(&code(&work.worktree), work.worktree_gone)
-            )),
+            None => {
+                let told = speech.not_committed_unknown(&code(&work.worktree), work.worktree_gone);
+                lines.push(format!("{told}{stop}"));
+            }
         }
         if self.tests.is_empty() {
             lines.push(format!("{}{stop}", speech.tested(&speech.not_tested())));
@@ -133,8 +133,12 @@ impl Report {
         match work.uncommitted_total {
             Some(1..) => format!("git -C {} status --short", word(&work.worktree)),
             None if !work.worktree_gone => self.compare(),
-            _ if work.commits_total.is_some_and(|count| count > 0) => self.look_at_commits(),
-            _ => self.check_repository(),
+            _ => match work.commits_total {
+                Some(1..) => self.look_at_commits(),
+                // What is lost no command finds.
+                Some(_) => self.show_call(),
+                None => self.check_repository(),
+            },
         }
     }
 
@@ -205,8 +209,8 @@ impl Report {
             }
             (None, _) => {}
         }
-        if work.is_any().is_none() || work.uncommitted_total.is_none() && !work.worktree_gone {
-            steps.push(speech.find_out(work.is_any(), &worktree));
+        if work.commits_total.is_none() || work.uncommitted_total.is_none() && !work.worktree_gone {
+            steps.push(speech.find_out(work.is_any(), work.commits_total.is_some(), &worktree));
         }
         if !self.problems.is_empty() {
             steps.push(speech.see_to_problems(self.problems.len()));

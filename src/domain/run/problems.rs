@@ -8,7 +8,7 @@ use super::speech::Speech;
 /// How many are told.
 const TOLD: usize = 5;
 /// How many characters of one are shown.
-const SHOWN: usize = 400;
+const SHOWN: usize = 300;
 
 impl Report {
     /// The first of them, and where the others are, each as a quotation on a line of its own: they are in English, whatever

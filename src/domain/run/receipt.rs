@@ -23,6 +23,8 @@ const TOOLS: usize = 20;
 const UNKNOWN: &str = "unknown";
 /// What stands where there is none.
 const NONE: &str = "none";
+/// What stands where there may be one. It begins as [`NONE`], which no rule takes for a name.
+const NONE_KNOWN: &str = "none known";
 
 impl Report {
     /// The receipt, in a project's language. Every field is set, so that none is taken from an earlier receipt of the
@@ -33,14 +35,16 @@ impl Report {
         let or = |text: Option<&str>, other: &str| {
             Some(text.filter(|text| !text.is_empty()).map_or_else(|| other.to_owned(), name))
         };
+        // Where git could not say what is there, that nothing is named is no claim that there is nothing.
+        let missing = if work.commits_total.is_none() { NONE_KNOWN } else { NONE };
         let version = self.harness.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
         Receipt {
             session_ref: Some(self.session()),
             harness: Some(name(&format!("{}{version}", self.harness.name))),
             model: or(self.model.as_deref(), UNKNOWN),
-            branch: or(work.branch.as_deref(), NONE),
+            branch: or(work.branch.as_deref(), missing),
             base_commit: or(Some(&work.base_commit), NONE),
-            result_commit: or(work.result_commit.as_deref(), NONE),
+            result_commit: or(work.result_commit.as_deref(), missing),
             tests: Some(self.tests_told(speech)),
             completed_work: Some(self.work_told(speech)),
             next_step: Some(self.first_step()),

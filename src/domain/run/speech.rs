@@ -349,18 +349,23 @@ impl Speech {
         )
     }
 
-    /// What is not known of commits, files or both, and how it is found out.
-    pub(super) fn find_out(self, is_any: Option<bool>, worktree: &str) -> String {
-        match is_any {
-            Some(_) => self.say(
+    /// What is not known, and that it has to be found out; `are_commits_known` where only files are not.
+    pub(super) fn find_out(self, is_any: Option<bool>, are_commits_known: bool, worktree: &str) -> String {
+        match (is_any, are_commits_known) {
+            (None, _) => self.say(
+                "Whether the run left work is not known: find out before anything is cleaned or started again.",
+                "Ob der Lauf etwas hinterlassen hat, ist unbekannt: klären, bevor aufgeräumt oder neu gestartet wird.",
+                "ランが成果を残したかは不明: 片付けや再実行の前に確認する。",
+            ),
+            (Some(_), false) => self.say(
+                "Whether the run made commits is not known: find out before anything is cleaned or started again.",
+                "Ob der Lauf Commits gemacht hat, ist unbekannt: klären, bevor aufgeräumt oder neu gestartet wird.",
+                "ランがコミットしたかは不明: 片付けや再実行の前に確認する。",
+            ),
+            (Some(_), true) => self.say(
                 format!("Whether more lies in {worktree} than the commits have is not known: find out before that worktree is cleaned."),
                 format!("Ob in {worktree} mehr liegt als in den Commits, ist unbekannt: vor dem Aufräumen des Worktree klären."),
                 format!("{worktree} にコミット以外の成果があるかは不明: ワークツリーを片付ける前に確認する。"),
-            ),
-            None => self.say(
-                format!("Whether the run left work is not known: find out what lies in {worktree} and in the repository before anything is cleaned or started again."),
-                format!("Ob der Lauf etwas hinterlassen hat, ist unbekannt: vor Aufräumen oder Neustart klären, was in {worktree} und im Repository liegt."),
-                format!("ランが成果を残したかは不明: 片付けや再実行の前に {worktree} とリポジトリの内容を確認する。"),
             ),
         }
     }
@@ -378,7 +383,9 @@ impl Speech {
     pub(super) fn lost(self, worktree: &str) -> String {
         self.say(
             format!("{worktree} is gone: what was not committed in it is lost, and nobody can say what it was."),
-            format!("{worktree} ist weg: was darin nicht committet war, ist verloren, und niemand kann sagen, was es war."),
+            format!(
+                "{worktree} ist weg: was darin nicht committet war, ist verloren, und niemand kann sagen, was es war."
+            ),
             format!("{worktree} は失われた: 未コミットのものは失われ、内容は不明。"),
         )
     }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::super::folder::Plan;
 use crate::domain::run::{Commit, Work};
 use crate::domain::text::{first_of, head};
+use crate::git::Failure;
 use crate::git::since::{Since, Step};
 use crate::git::worktree::in_words;
-use crate::git::Failure;
 
 /// How long git may take for all questions.
 const QUESTIONS: Duration = Duration::from_mins(2);
@@ -115,7 +115,10 @@ impl Look<'_> {
         }
         self.work.remote.clone_from(&since.remote);
         match self.tip(&since) {
-            Tip::At(tip) => self.result(&since, &tip),
+            Tip::At(tip) => {
+                self.work.branch = Some(self.plan.branch.clone());
+                self.result(&since, &tip);
+            }
             Tip::Broken(tip) => self.broken(tip),
             Tip::Gone => self.problems.push(format!("The branch {} is gone.", self.plan.branch)),
             Tip::Unknown => {}
@@ -139,6 +142,7 @@ impl Look<'_> {
         let shown = commit[..commit.len().min(12)].to_owned();
         self.problems
             .push(format!("The branch {} ends at {shown}, which git cannot read as a commit.", self.plan.branch));
+        self.work.branch = Some(self.plan.branch.clone());
         self.work.result_commit = Some(commit);
     }
 
@@ -195,11 +199,12 @@ impl Look<'_> {
 
     /// The same where no commit is checked out, as on a branch that was deleted: what was committed here last.
     fn result_nowhere(&mut self, since: &Since, made: &[String], is_noted: bool) -> Found {
+        self.problems.push("No commit is checked out, so that git counts every file as not committed.".to_owned());
         match made.first() {
             Some(last) if self.kept(since.commit(last)).flatten().is_some() => Found::Commit(last.clone()),
             None if is_noted => Found::Nothing,
             _ => {
-                self.problems.push("No commit is checked out, and which was cannot be told.".to_owned());
+                self.problems.push("What was committed here last cannot be told.".to_owned());
                 Found::Unknown
             }
         }

@@ -29,7 +29,8 @@ const NAME: usize = 200;
 const HOOKS: usize = 1_000;
 const FILE: u64 = 1024 * 1024;
 /// Files of git's, beside its settings, that change what git says or runs.
-const FILES: [&str; 5] = ["info/attributes", "info/exclude", "info/grafts", "info/sparse-checkout", "objects/info/alternates"];
+const FILES: [&str; 5] =
+    ["info/attributes", "info/exclude", "info/grafts", "info/sparse-checkout", "objects/info/alternates"];
 /// How the sentences begin.
 const CHANGED: &str = "Changed while the run worked, by it or by others:";
 
@@ -81,30 +82,29 @@ fn open(plan: &Plan) -> Result<Since, Failure> {
     }
 }
 
-/// What is not the repository's any more as it was, a sentence each; what could not be found out is one of them.
+/// What is not in the repository any more as it was, a sentence each; what could not be found out is one of them.
 ///
 /// `noted` is the note's digest where who asks has it.
 pub fn changed(plan: &Plan, folder: &RunFolder, noted: Option<&Noted>) -> Vec<String> {
-    compare(plan, folder, noted).unwrap_or_else(|failure| {
-        vec![format!(
-            "What changed in the repository beside the run's branch could not be found out: {}.",
-            in_words(&failure)
-        )]
+    compare(plan, folder, noted).unwrap_or_else(|why| {
+        vec![format!("What changed in the repository beside the run's branch could not be found out: {why}.")]
     })
 }
 
-fn compare(plan: &Plan, folder: &RunFolder, noted: Option<&Noted>) -> Result<Vec<String>, Failure> {
-    let gone = |_| Failure::Failed(None, "the note of what was there before is gone".to_owned());
-    let mut before = Before::open(&folder.path().join(NOTE)).map_err(gone)?;
-    let since = open(plan)?;
+fn compare(plan: &Plan, folder: &RunFolder, noted: Option<&Noted>) -> Result<Vec<String>, String> {
+    let unread = |error: io::Error| format!("the note of what was there before cannot be read ({error})");
+    let of_git = |failure: Failure| in_words(&failure);
+    let mut before = Before::open(&folder.path().join(NOTE)).map_err(unread)?;
+    let since = open(plan).map_err(of_git)?;
     let known = Known::of(plan, folder);
-    let mut problems = little_changed(plan, &before.little().map_err(failed)?, &little(&since, plan)?, &known);
+    let earlier = before.little().map_err(unread)?;
+    let mut problems = little_changed(plan, &earlier, &little(&since, plan).map_err(of_git)?, &known);
     let mut told = Told { known: &known, moves: Vec::new(), count: 0 };
-    since.references(|name, object| told.meet(&mut before, name, object))?;
+    since.references(|name, object| told.meet(&mut before, name, object)).map_err(of_git)?;
     told.rest(&mut before);
-    let digest = before.end().map_err(failed)?;
+    let digest = before.end().map_err(unread)?;
     if noted.is_some_and(|noted| noted.0 != digest) {
-        return Err(Failure::Failed(None, "the note of what was there before was written over".to_owned()));
+        return Err("the note of what was there before was written over".to_owned());
     }
     problems.extend(told.sentence());
     Ok(problems)
@@ -306,7 +306,9 @@ fn settings(since: &Since, file: &Path, little: &mut BTreeMap<String, Vec<u8>>) 
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         little.insert(format!("file {name}"), whole.into_bytes());
     }
-    little.extend(digests.into_iter().map(|(key, digest)| (format!("setting {key}"), hex(&digest.finalize()).into_bytes())));
+    little.extend(
+        digests.into_iter().map(|(key, digest)| (format!("setting {key}"), hex(&digest.finalize()).into_bytes())),
+    );
 }
 
 /// What a file is, by its mode and what stands in it; none where there is none. A link is what it leads to.
@@ -379,6 +381,7 @@ fn checked_out(mark: &[u8]) -> String {
     let mark = String::from_utf8_lossy(mark);
     let (commit, branch) = mark.split_once(':').unwrap_or((&mark, ""));
     let branch = if branch.is_empty() { "no branch".to_owned() } else { shown(branch) };
-    let commit = if commit.is_empty() { "without a commit".to_owned() } else { format!("at {}", short(commit.as_bytes())) };
+    let commit =
+        if commit.is_empty() { "without a commit".to_owned() } else { format!("at {}", short(commit.as_bytes())) };
     format!("{branch} {commit}")
 }

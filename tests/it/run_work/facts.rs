@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use heyaira::run::folder::Plan;
 
-use super::{Field, RUN, facts, git_in, harness};
+use super::{Field, RUN, facts, git, git_in, harness};
 use crate::verification::hostile::Trap;
 use crate::verification::situations::snapshot;
 
@@ -118,6 +118,82 @@ fn a_worktree_that_is_gone_leaves_the_commits_on_its_branch() {
         assert_eq!((work.commits_total, work.commits[0].subject.as_str()), (Some(1), "Kept"), "{lines}");
         assert_eq!((work.uncommitted_total, work.is_any()), (None, Some(true)), "{lines}");
     }
+}
+
+/// Puts rubbish in the place of an object of git's.
+const SPOIL: &str = "spoil() { o=$(git rev-parse $1); \
+    f=$(git rev-parse --git-common-dir)/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f; echo rubbish >$f; }; ";
+
+#[test]
+fn what_git_cannot_say_is_not_nothing() {
+    let repository = "\"$(git rev-parse --path-format=absolute --git-common-dir)\"";
+    let own = "\"$(git rev-parse --path-format=absolute --git-dir)\"";
+    let one = "echo x >file; git add file; git commit -qm One; echo y >left";
+    let cases: &[(String, Option<i64>, Option<i64>, &str)] = &[
+        (format!("{one}; rm -r {repository}/worktrees"), Some(1), None, "git does not open the worktree"),
+        (format!("rm -r {repository}/worktrees"), Some(0), None, "git does not open the worktree"),
+        (format!("{one}; rm -r {repository}"), None, None, "git does not open the worktree"),
+        (format!("{one}; echo x >{own}/index"), Some(1), None, "index file"),
+        (format!("rm {own}/index; mkdir {own}/index"), Some(0), None, "index"),
+        (format!("{one}; spoil HEAD"), None, None, "which git cannot read as a commit"),
+        (format!("{one}; git commit -qm Two --allow-empty; spoil HEAD~1"), None, Some(1), "Not all could be found out"),
+        (format!("{one}; git update-ref -d refs/heads/heyaira/run-5d0c9a44"), Some(1), Some(3), "run-5d0c9a44 is gone"),
+        (
+            format!("{one}; git update-ref -d refs/heads/heyaira/run-5d0c9a44; rm {own}/logs/HEAD"),
+            None,
+            Some(3),
+            "What was committed here last cannot be told",
+        ),
+        (
+            format!("{one}; git update-ref -d refs/heads/heyaira/run-5d0c9a44; rm .git"),
+            None,
+            None,
+            "run-5d0c9a44 is gone",
+        ),
+        (
+            format!("{one}; git commit -q --allow-empty -m Two; git rev-parse HEAD >{repository}/shallow"),
+            None,
+            Some(1),
+            "History ends before the base",
+        ),
+    ];
+    for (lines, commits, uncommitted, part) in cases {
+        let field = Field::new();
+        let plan = field.planned();
+        harness(&plan, &format!("{SPOIL}{lines}"));
+        let (work, problems) = facts(&plan);
+        assert_eq!((work.commits_total, work.uncommitted_total), (*commits, *uncommitted), "{lines}: {problems}");
+        assert!(problems.contains(part), "{lines}: {problems}");
+        let is_any = [commits, uncommitted].iter().any(|count| count.is_some_and(|count| count > 0));
+        assert_eq!(work.is_any(), is_any.then_some(true), "{lines}");
+        if commits.is_none() {
+            assert_ne!(work.result_commit.as_ref(), Some(&plan.base_commit), "{lines}: the base is a claim too");
+        }
+    }
+}
+
+#[test]
+fn lines_that_cannot_be_counted_are_not_none() {
+    let field = Field::new();
+    let plan = field.planned();
+    harness(&plan, &format!("{SPOIL}echo x >README; git commit -qam One; spoil HEAD~1:README"));
+    let (work, problems) = facts(&plan);
+    assert_eq!((work.commits_total, work.files_changed, work.insertions, work.deletions), (Some(1), None, None, None));
+    assert_eq!((work.uncommitted_total, work.is_any()), (Some(0), Some(true)), "{problems}");
+    assert!(problems.contains("Not all could be found out"), "{problems}");
+}
+
+#[test]
+fn in_a_shallow_clone_what_is_new_is_counted() {
+    let field = Field::new();
+    let shallow = field.under().join("shallow");
+    let from = format!("file://{}", field.repository.folder.display());
+    git(&field.under(), &["clone", "--quiet", "--depth=1", "--branch=feat/x", &from, "shallow"]);
+    let mut plan = Plan { run_id: RUN.to_owned(), ..Plan::default() };
+    field.prepare(|asked| asked.folder = shallow).expect("prepared").note_in(&mut plan);
+    harness(&plan, "git commit -q --allow-empty -m One; git commit -q --allow-empty -m Two");
+    let (work, problems) = facts(&plan);
+    assert_eq!((work.commits_total, work.uncommitted_total, problems.as_str()), (Some(2), Some(0), ""));
 }
 
 #[test]
