@@ -52,6 +52,9 @@ fn each_refusal_has_its_reason() {
         (&["--timeout", "0", "--", "true"], 2, "no time at all"),
         (&["--timeout", "99999999999999999999h", "--", "true"], 2, "longer than a year"),
         (&["--task", "ffffffff", "--", "true"], 3, "ffffffff"),
+        (&["--task", "nope", "--", "true"], 2, r#"--task "nope" is no task id: give its id"#),
+        (&["--task", "8e2", "--", "true"], 2, "--task \"8e2\" is too short"),
+        (&["--task", "handoff: 8e28 v7", "--", "true"], 2, "a line needs all 8"),
         (&["--project", "other", "--", "true"], 5, "other"),
         (&["--branch", "main", "--", "true"], 2, "main"),
     ];

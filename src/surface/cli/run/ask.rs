@@ -7,8 +7,10 @@ use std::time::Duration;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
-use super::flags;
+use super::words;
 use crate::client::harness::{Harness, launch};
+use crate::domain::handoff::line_problem;
+use crate::domain::task::reference_problem;
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
@@ -100,12 +102,24 @@ pub(super) fn asked(session: &Session, matches: &ArgMatches, runs: &Runs) -> Res
     if task.is_none() && instructions.is_none() && plan.harness != Harness::Command.name() {
         problems.push("there is nothing to do: give --task, or --instructions".to_owned());
     }
-    let packet = of_database(session, &mut plan, task);
+    let misnamed = task.and_then(misnamed);
+    let packet = of_database(session, &mut plan, task.filter(|_| misnamed.is_none()));
+    problems.extend(misnamed);
     if problems.is_empty() {
         return packet.map(|packet| Asked { plan, told: Told { instructions, packet }, place });
     }
     problems.extend(packet.err().map(|refusal| refusal.of_owner().message));
     Err(Refusal::argument(problems.join("; ")))
+}
+
+/// What is wrong with how a task is named: by its id, or by the handoff line that somebody pasted.
+fn misnamed(task: &str) -> Option<String> {
+    let problem = line_problem(task)?;
+    if task.to_ascii_lowercase().contains("handoff:") {
+        return Some(format!("--task {problem}"));
+    }
+    let problem = reference_problem(task).unwrap_or_else(|| format!("{} is no task id", quoted(task, 60)));
+    Some(format!("--task {problem}: give its id, such as 8e287857, or its handoff line"))
 }
 
 fn names(plan: &mut Plan, matches: &ArgMatches) {
@@ -124,13 +138,13 @@ fn bounds(plan: &mut Plan, matches: &ArgMatches) -> Vec<String> {
     let word = |name: &str| text(name).unwrap_or_default();
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let taken = [
-        flags::duration("timeout", word("timeout")).map(|time| plan.timeout_ms = ms(time)),
-        flags::silence(word("silence")).map(|time| plan.silence_ms = time.map(ms)),
-        flags::duration("test-timeout", word("test-timeout")).map(|time| plan.test_timeout_ms = ms(time)),
-        flags::size("log-limit", word("log-limit")).map(|size| plan.log_limit = size),
-        flags::number("max", word("max")).map(|number| plan.max = number),
+        words::duration("timeout", word("timeout")).map(|time| plan.timeout_ms = ms(time)),
+        words::silence(word("silence")).map(|time| plan.silence_ms = time.map(ms)),
+        words::duration("test-timeout", word("test-timeout")).map(|time| plan.test_timeout_ms = ms(time)),
+        words::size("log-limit", word("log-limit")).map(|size| plan.log_limit = size),
+        words::number("max", word("max")).map(|number| plan.max = number),
         text("budget")
-            .map_or(Ok(()), |budget| flags::dollars("budget", budget).map(|budget| plan.budget_usd = Some(budget))),
+            .map_or(Ok(()), |budget| words::dollars("budget", budget).map(|budget| plan.budget_usd = Some(budget))),
     ];
     taken.into_iter().filter_map(std::result::Result::err).collect()
 }
