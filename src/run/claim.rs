@@ -82,7 +82,7 @@ pub fn mute(folder: &RunFolder, phase: &str) -> Option<Duration> {
     if ![WAITING, WORKING, TESTING].contains(&phase) {
         return None;
     }
-    let found = folder.path().join(OWNER).symlink_metadata().ok().filter(|found| found.is_file())?;
+    let found = folder.path().join(OWNER).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
     found.modified().ok()?.elapsed().ok().filter(|silence| *silence > MUTE)
 }
 

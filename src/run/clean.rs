@@ -148,7 +148,8 @@ fn in_repository(plan: &Plan, cleaned: &mut Cleaned) -> Result<(), Failure> {
         cleaned.worktree = Fate::Taken;
     } else {
         let place = quoted(&plan.worktree.to_string_lossy(), 200);
-        cleaned.worktree = Fate::Kept(format!("it was there before the run: git worktree remove {place} takes it away"));
+        cleaned.worktree =
+            Fate::Kept(format!("it was there before the run: git worktree remove {place} takes it away"));
     }
     // A git that was killed left it; nobody else writes this branch, and the run is over.
     if plan.made_branch {
@@ -158,13 +159,12 @@ fn in_repository(plan: &Plan, cleaned: &mut Cleaned) -> Result<(), Failure> {
     let Some(branch) = branches(&git, &plan.branch)?.into_iter().find(|branch| branch.name == plan.branch) else {
         return Ok(());
     };
-    match why_kept(plan, &since, &branch)? {
-        Some(why) => cleaned.branch = Fate::Kept(why),
-        None => {
-            writer.remove_branch(&plan.branch, &branch.commit)?;
-            cleaned.branch = Fate::Taken;
-        }
-    }
+    cleaned.branch = if let Some(why) = why_kept(plan, &since, &branch)? {
+        Fate::Kept(why)
+    } else {
+        writer.remove_branch(&plan.branch, &branch.commit)?;
+        Fate::Taken
+    };
     Ok(())
 }
 
@@ -185,8 +185,8 @@ fn why_kept(plan: &Plan, since: &Since, branch: &Branch) -> Result<Option<String
     let own = format!("--exclude={name}");
     let alone = since.count(&[&branch.commit, "--not", &own, "--branches", "--tags", "--remotes"])?;
     Ok(Some(if alone > 0 {
-        let commits = if alone == 1 { "1 commit".to_owned() } else { format!("{alone} commits") };
-        format!("it has {commits} that are nowhere else: git merge {name}, or git branch -D {name} to lose them")
+        let commits = if alone == 1 { "1 commit that is".to_owned() } else { format!("{alone} commits that are") };
+        format!("it has {commits} nowhere else: git merge {name}, or git branch -D {name} to lose what it holds")
     } else {
         format!("it has commits, which are elsewhere too: git branch -D {name} loses nothing")
     }))

@@ -149,8 +149,9 @@ impl Runs {
         };
         let mut folders = Vec::new();
         for entry in entries {
-            let folder = entry?.path();
-            if file::is_regular(&folder.join(PLAN)) {
+            let entry = entry?;
+            let folder = entry.path();
+            if entry.file_type().is_ok_and(|found| found.is_dir()) && file::is_regular(&folder.join(PLAN)) {
                 folders.push(RunFolder { folder });
             }
         }
@@ -196,9 +197,10 @@ impl RunFolder {
         self.read(PROGRESS)
     }
 
-    /// True where it is written down how far the run is.
+    /// True where it is written down how far the run is, in a folder that is none of another name.
     pub fn has_progress(&self) -> bool {
-        file::is_regular(&self.folder.join(PROGRESS))
+        self.folder.symlink_metadata().is_ok_and(|found| found.is_dir())
+            && file::is_regular(&self.folder.join(PROGRESS))
     }
 
     /// Writes how far the run is.

@@ -91,7 +91,8 @@ impl BoundedLog {
             let names: Vec<PathBuf> = pieces.iter().map(|(begins, _)| piece(&self.path, *begins)).collect();
             let is_there = file::is_at(&first, &self.path);
             if !is_there {
-                problems.push("The log was taken away or replaced while it was written; it was written again.".to_owned());
+                problems
+                    .push("The log was taken away or replaced while it was written; it was written again.".to_owned());
             }
             match joined(&self.path, (first, is_there), pieces) {
                 Ok((count, _)) => kept = count,

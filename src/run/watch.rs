@@ -214,17 +214,9 @@ impl Watch {
     fn follow(&mut self, running: &mut Running, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Ending {
         let started = Instant::now();
         let late = started + Duration::from_millis(self.plan.timeout_ms);
-        let (mut tick, mut until, mut heard) = (started + TICK, started, started);
+        let (mut tick, mut heard) = (started + TICK, started);
         loop {
             let at = Instant::now();
-            if at >= until + STOOD_STILL {
-                let seconds = (at - until).as_secs();
-                self.problem(format!("What watches over it was stopped, or got no time, for {seconds} seconds."));
-                heard = at;
-                if running.catch_up().is_some() {
-                    return Ending::Own;
-                }
-            }
             let last = output.active().max(heard);
             let silent = self.plan.silence_ms.map(|limit| (last + Duration::from_millis(limit), limit));
             if self.stop.is_asked() {
@@ -243,11 +235,28 @@ impl Watch {
                     return ending;
                 }
             }
-            until = silent.map_or(late, |(end, _)| late.min(end)).min(tick);
+            let until = silent.map_or(late, |(end, _)| late.min(end)).min(tick);
             if let Some(Event::Ended(_)) = running.next(until) {
+                self.stood_still(until);
                 return Ending::Own;
             }
+            if self.stood_still(until) {
+                heard = Instant::now();
+                if running.catch_up().is_some() {
+                    return Ending::Own;
+                }
+            }
         }
+    }
+
+    /// True where this process looks again much later than it meant to.
+    fn stood_still(&mut self, until: Instant) -> bool {
+        let late = Instant::now().saturating_duration_since(until);
+        if late >= STOOD_STILL {
+            let seconds = late.as_secs();
+            self.problem(format!("What watches over it was stopped, or got no time, for {seconds} seconds."));
+        }
+        late >= STOOD_STILL
     }
 
     /// Writes down how far it is.
@@ -294,13 +303,12 @@ impl Watch {
     /// be in hand.
     fn keep(&mut self) {
         // A run goes on whose folder has no room: its report is tried then.
-        let _ = self.keep_plan();
-        let is_there = self.folder.has_progress();
-        if (!is_there || self.written.as_ref() != Some(&self.progress))
+        if (!self.folder.has_progress() || self.written.as_ref() != Some(&self.progress))
             && self.folder.write_progress(&self.progress).is_ok()
         {
             self.written = Some(self.progress.clone());
         }
+        let _ = self.keep_plan();
         for held in std::iter::once(&mut self.owner).chain(&mut self.place) {
             if let Err(error) = held.keep() {
                 tracing::warn!(%error, "a lock of the run cannot be held");

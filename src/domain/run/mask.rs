@@ -6,6 +6,7 @@ use crate::domain::secret::mask_json;
 
 impl Report {
     /// The report with every secret in it masked.
+    #[must_use]
     pub fn masked(self) -> Self {
         let mut fields = serde_json::to_value(self).expect("a report is JSON");
         mask_json(&mut fields);

@@ -33,7 +33,7 @@ pub(super) enum Event {
     /// The watcher is gone.
     Over,
     /// The run was ended, or could not be.
-    Ended(Result<Report, String>),
+    Ended(Box<std::result::Result<Report, String>>),
 }
 
 /// Hears from now on that a run is to end, also before it has begun.
@@ -87,7 +87,7 @@ pub(super) fn follow(
                 is_asked = true;
                 end(folder.clone(), tell.clone());
             }
-            Ok(Event::Ended(ended)) => break ended,
+            Ok(Event::Ended(ended)) => break *ended,
             Ok(Event::Over) if is_asked => {}
             Ok(Event::Over) | Err(RecvTimeoutError::Disconnected) => break ending::reported(folder),
             Err(RecvTimeoutError::Timeout) => line.tell(folder),
@@ -106,7 +106,7 @@ pub(super) fn follow(
 /// Ends a run, its watcher too where that does not answer.
 fn end(folder: RunFolder, tell: Sender<Event>) {
     thread::spawn(move || {
-        let _ = tell.send(Event::Ended(ending::end(&folder)));
+        let _ = tell.send(Event::Ended(Box::new(ending::end(&folder))));
     });
 }
 

@@ -5,8 +5,8 @@ use std::io;
 use crate::domain::run::Outcome;
 use crate::domain::text::quoted;
 use crate::error::{Code, Refusal, Result};
-use crate::run::folder::{Plan, Progress, RunFolder, Runs};
 use crate::run::ending::over;
+use crate::run::folder::{Plan, Progress, RunFolder, Runs};
 use crate::run::recover;
 use crate::run::watcher::Watcher;
 
