@@ -1,7 +1,7 @@
 //! Files of a run's folder, in which a harness may have put anything: regular files alone. Must never follow a link, wait for
 //! whoever is at the other end of a pipe, or change a file that has another name elsewhere.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
@@ -87,11 +87,7 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     if path.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
         fs::remove_file(path)?;
     }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)?;
+    super::folder::private().create(path)?;
     allow(path, 0o700)
 }
 

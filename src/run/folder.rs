@@ -2,7 +2,7 @@
 //! a report is on disk before anybody is told of it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -164,6 +164,15 @@ impl Runs {
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     folder: PathBuf,
+}
+
+/// What makes folders, and those above them, for this user alone.
+pub(super) fn private() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 impl RunFolder {
