@@ -178,7 +178,7 @@ impl Watch {
         self.phase(WORKING);
         let since = Timestamp(self.progress.started_micros);
         let mut meter = Meter::new(harness, since, Place::here(&self.plan.worktree), prices.clone());
-        let ending = self.follow(&mut running, &output, &reader, &mut meter);
+        let ending = self.follow(started, &mut running, &output, &reader, &mut meter);
         let took = started.elapsed();
         self.phase(ENDING);
         let ended = running.end();
@@ -211,11 +211,23 @@ impl Watch {
 
     /// Waits until it ends or has to. What happened while this process was stopped comes first: what ended then had ended by
     /// itself, and what was said then was no silence.
-    fn follow(&mut self, running: &mut Running, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Ending {
-        let started = Instant::now();
+    fn follow(
+        &mut self,
+        started: Instant,
+        running: &mut Running,
+        output: &Output,
+        reader: &Mutex<Reader>,
+        meter: &mut Meter,
+    ) -> Ending {
         let late = started + Duration::from_millis(self.plan.timeout_ms);
-        let (mut tick, mut heard) = (started + TICK, started);
+        let (mut tick, mut until, mut heard) = (started + TICK, started + TICK, started);
         loop {
+            if self.stood_still(until) {
+                heard = Instant::now();
+                if running.catch_up().is_some() {
+                    return Ending::Own;
+                }
+            }
             let at = Instant::now();
             let last = output.active().max(heard);
             let silent = self.plan.silence_ms.map(|limit| (last + Duration::from_millis(limit), limit));
@@ -235,16 +247,10 @@ impl Watch {
                     return ending;
                 }
             }
-            let until = silent.map_or(late, |(end, _)| late.min(end)).min(tick);
+            until = silent.map_or(late, |(end, _)| late.min(end)).min(tick);
             if let Some(Event::Ended(_)) = running.next(until) {
                 self.stood_still(until);
                 return Ending::Own;
-            }
-            if self.stood_still(until) {
-                heard = Instant::now();
-                if running.catch_up().is_some() {
-                    return Ending::Own;
-                }
             }
         }
     }

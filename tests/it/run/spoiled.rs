@@ -15,14 +15,14 @@ const FOLDER: &str = "cd \"$(dirname \"$HEYAIRA_RUN_BRIEF\")\"";
 const SORTS: [&str; 5] =
     ["mkfifo $f", "mkdir -p $f/x", "ln -s $TOLD/victim $f", "ln $TOLD/victim $f", "head -c 70000000 /dev/zero >$f"];
 
-/// A harness that spoils those files of its run, says so, and waits.
+/// A harness that, unless its watcher is faster, spoils those files of its run, says so, and waits.
 fn spoiled(yard: &Yard, names: &str, how: &str, then: &str) -> Detached {
     for name in ["go", "spoiled"] {
         let _ = std::fs::remove_file(yard.told().join(name));
     }
     std::fs::write(yard.told().join("victim"), "mine\n").expect("a file");
     let lines = format!(
-        "echo work >work.txt; echo said; home=$PWD; {FOLDER}; for f in {names}; do rm -rf $f; {how}; done; cd $home; \
+        "echo work >work.txt; echo said; home=$PWD; {FOLDER}; for f in {names}; do rm -rf $f; {how} 2>/dev/null; done; cd $home; \
          touch $TOLD/spoiled; {then} until test -e $TOLD/go; do sleep 0.02; done"
     );
     let run = yard.detached(&["--test", "echo tested"], &lines);
