@@ -28,6 +28,7 @@ type Listener = Box<dyn FnMut(&[u8]) + Send>;
 pub struct Output {
     log: Mutex<Option<BoundedLog>>,
     lines: Mutex<(Lines, Listener)>,
+    errors: Mutex<Option<(Lines, Listener)>>,
     began: Instant,
     /// When something last came, in microseconds after it began.
     active: AtomicU64,
@@ -43,7 +44,15 @@ impl Output {
     /// Into that log; `listener` gets the lines of standard output, each without its end.
     pub fn new(log: BoundedLog, listener: impl FnMut(&[u8]) + Send + 'static) -> Self {
         let lines = Mutex::new((Lines::default(), Box::new(listener) as Listener));
-        Self { log: Mutex::new(Some(log)), lines, began: Instant::now(), active: AtomicU64::new(0) }
+        let errors = Mutex::new(None);
+        Self { log: Mutex::new(Some(log)), lines, errors, began: Instant::now(), active: AtomicU64::new(0) }
+    }
+
+    /// The same, and `listener` gets the lines of standard error.
+    #[must_use]
+    pub fn hearing_errors(mut self, listener: impl FnMut(&[u8]) + Send + 'static) -> Self {
+        self.errors = Mutex::new(Some((Lines::default(), Box::new(listener))));
+        self
     }
 
     /// When something last came, in microseconds after it began.
@@ -70,6 +79,8 @@ impl Output {
         if stream == Stream::Output {
             let (lines, listener) = &mut *held(&self.lines);
             lines.take(bytes, listener);
+        } else if let Some((lines, listener)) = held(&self.errors).as_mut() {
+            lines.take(bytes, listener);
         }
     }
 
@@ -77,6 +88,8 @@ impl Output {
     pub(super) fn end(&self, stream: Stream) {
         if stream == Stream::Output {
             let (lines, listener) = &mut *held(&self.lines);
+            lines.end(listener);
+        } else if let Some((lines, listener)) = held(&self.errors).as_mut() {
             lines.end(listener);
         }
     }

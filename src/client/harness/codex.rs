@@ -7,18 +7,23 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::client::harness::events::{Events, Problem, error, message};
-use crate::client::harness::options::{BY_BRIEF, BY_RESUME, BY_WORKTREE, Options};
-use crate::client::harness::{Input, Launch, Told, Wanted, servers};
+use crate::client::harness::options::{Options, Refused};
+use crate::client::harness::{Launch, Told, Wanted, servers};
 use crate::client::transcript::Environment;
 use crate::economics::Usage;
 use crate::error::Result;
 
+/// What the run itself says.
+pub(super) const REFUSED: [Refused; 3] = [
+    Refused::by_resume(&["resume", "fork", "--last"]),
+    Refused::by_worktree(&["-C", "--cd", "--worktree"]),
+    Refused::by_brief(&["review"]),
+];
+
 /// All of ours are `-c`: an option of theirs wins over it, and a later `-c` over an earlier one.
 pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Result<Launch> {
     let mut options = Options::new(wanted.extra);
-    options.refuse(&["resume", "fork", "--last"], BY_RESUME);
-    options.refuse(&["-C", "--cd", "--worktree"], BY_WORKTREE);
-    options.refuse(&["review"], BY_BRIEF);
+    options.refuse(&REFUSED);
     options.add("exec");
     if wanted.resume.is_some() {
         options.add("resume");
@@ -46,13 +51,7 @@ pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Resu
     let mut arguments = options.finish()?;
     arguments.extend(wanted.resume.map(Into::into));
     arguments.push("-".into());
-    Ok(Launch {
-        program: "codex".into(),
-        arguments,
-        environment: Vec::new(),
-        input: Input::Brief,
-        session_id: wanted.resume.map(str::to_owned),
-    })
+    Ok(Launch::of("codex", arguments, wanted.resume))
 }
 
 /// Where a commit is written. The sandbox keeps what `.git` of the worktree points at from being written, unless that very
@@ -140,6 +139,24 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
         }
         Some("error") => event.message.iter().for_each(|problem| error(told, problem)),
         _ => {}
+    }
+}
+
+/// What the log of its errors says of a call that was refused, on standard error: most are in no event.
+pub(super) fn refused(line: &str, events: &mut Events, told: &mut Told) {
+    let Some((_, problem)) = line.split_once(" ERROR codex_core::tools::router: error=") else {
+        return;
+    };
+    let is_of_command = problem.starts_with("approval policy is Never; reject command")
+        || problem.starts_with("exec_command failed: CreateProcess { message: \"Rejected(");
+    let unavailable = || problem.split_once(" is unavailable in ").map(|(tool, _)| tool);
+    let tool = match problem {
+        _ if is_of_command => Some("exec_command"),
+        _ if problem.starts_with("patch rejected: ") => Some("apply_patch"),
+        _ => problem.strip_prefix("unsupported call: ").or_else(unavailable),
+    };
+    if let Some(tool) = tool {
+        events.denied(Some(tool.to_owned()), None, told);
     }
 }
 
