@@ -23,8 +23,9 @@ export const RUNNERS = [
   { client: copilot, model: 'gpt-6.2-sol', basis: 'prices' },
 ];
 
-function providerOfCodex(address) {
-  const provider = `{name="model",base_url="${address}/v1",env_key="CODEX_KEY",wire_api="responses"}`;
+function providerOfCodex(address, more = {}) {
+  const fields = Object.entries({ name: 'model', base_url: `${address}/v1`, env_key: 'CODEX_KEY', wire_api: 'responses', ...more });
+  const provider = `{${fields.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}}`;
   return ['-c', `model_providers.model=${provider}`, '-c', 'model_provider="model"'];
 }
 
@@ -55,22 +56,25 @@ function environmentOf(ground, client, address) {
  * @param extra words for the client, after the --
  * @param model what `startModel` takes; `isAway` where nothing is at its address
  * @param env what its user has in the environment
+ * @param provider what its user says of the model's provider, where that is given to the client
  * @returns the report, the model's log, the exit code, and what was printed
  */
-export async function startRun(ground, runner, { asked = [], extra = [], model = {}, env = {}, seconds = 180 }) {
+export async function startRun(ground, runner, { asked = [], extra = [], model = {}, env = {}, provider, seconds = 240 }) {
   const { client, words } = runner;
   ground.runs += 1;
   const log = path.join(ground.work, 'model', String(ground.runs).padStart(2, '0'));
   const scripted = model.isAway ? await nobody(log) : await startModel({ log, ...model });
   try {
-    const theirs = [...(words?.(scripted.address) ?? []), ...extra];
-    const flags = ['--harness', client.name, '--model', runner.model, '--json', ...asked];
+    const theirs = [...(words?.(scripted.address, provider) ?? []), ...extra];
+    const flags = ['--harness', client.name, '--model', runner.model, '--json', '--max', '16', ...asked];
     const command = ['heyaira', 'run', 'start', ...flags, ...(theirs.length > 0 ? ['--', ...theirs] : [])];
     const environment = { ...ground.env, ...environmentOf(ground, client, scripted.address), ...env };
     const ended = await run(command, { cwd: ground.repository, env: environment, seconds });
     const said = `${client.name}: ${ended.stdout.slice(-3_000)}\n${ended.stderr.slice(-2_000)}`;
     if (ended.late || ended.stdout === '') throw new Error(`it did not report: ${said}`);
-    return { ...ended, log, said, report: JSON.parse(ended.stdout) };
+    const report = JSON.parse(ended.stdout);
+    if (report.error) throw new Error(`it was refused: ${said}`);
+    return { ...ended, log, said, report };
   } finally {
     await scripted.close();
   }
