@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::client::harness::events::{Events, error, message};
 use crate::client::harness::options::{Options, Refused};
 use crate::client::harness::{Launch, Told, Wanted};
+use crate::client::transcript::claude_code::Counts;
 use crate::economics::Usage;
 use crate::error::Result;
 
@@ -132,37 +133,6 @@ impl ModelUsage {
     }
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Counts {
-    input_tokens: u64,
-    output_tokens: u64,
-    cache_read_input_tokens: u64,
-    cache_creation_input_tokens: u64,
-    cache_creation: Option<CacheCreation>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct CacheCreation {
-    ephemeral_1h_input_tokens: u64,
-}
-
-impl Counts {
-    fn usage(self) -> Usage {
-        let written = self.cache_creation_input_tokens;
-        let long = self.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens.min(written);
-        Usage {
-            input: self.input_tokens,
-            cache_read: self.cache_read_input_tokens,
-            cache_write: written - long,
-            cache_write_long: long,
-            output: self.output_tokens,
-        }
-    }
-}
-
 /// An answer that the client made up itself.
 const NO_MODEL: &str = "<synthetic>";
 
@@ -237,7 +207,7 @@ fn result(event: Event, events: &mut Events, told: &mut Told) {
     }
     // Where it ended itself for its budget it tells zeros, and only in the sums of the session what there was.
     let sums = event.model_usage.values().map(ModelUsage::usage).reduce(Usage::plus).filter(|_| !events.resumes);
-    let all = [event.usage.map(Counts::usage), sums];
+    let all = [event.usage.as_ref().map(Counts::usage), sums];
     told.usage = all.into_iter().flatten().find(|usage| *usage != Usage::default());
     let is_guess = event.model_usage.values().any(|usage| usage.cost_basis.as_deref() == Some("unknown"));
     told.cost_usd = event.total_cost_usd.filter(|_| !events.resumes && !is_guess);

@@ -10,7 +10,7 @@ use crate::client::harness::events::{Events, Problem, error, message};
 use crate::client::harness::options::{Options, Refused};
 use crate::client::harness::{Launch, Told, Wanted, servers};
 use crate::client::transcript::Environment;
-use crate::economics::Usage;
+use crate::client::transcript::codex::Counters;
 use crate::error::Result;
 
 /// What the run itself says.
@@ -83,7 +83,7 @@ pub(super) struct Event {
     kind: Option<String>,
     thread_id: Option<String>,
     item: Option<Item>,
-    usage: Option<Counts>,
+    usage: Option<Counters>,
     error: Option<Problem>,
     message: Option<String>,
 }
@@ -98,33 +98,6 @@ struct Item {
     status: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Counts {
-    #[serde(rename = "input_tokens")]
-    input: u64,
-    #[serde(rename = "cached_input_tokens")]
-    cached: u64,
-    #[serde(rename = "cache_write_input_tokens")]
-    written: u64,
-    #[serde(rename = "output_tokens")]
-    output: u64,
-}
-
-impl Counts {
-    /// Input counts what was cached too.
-    fn usage(&self) -> Usage {
-        Usage {
-            input: self.input.saturating_sub(self.cached).saturating_sub(self.written),
-            cache_read: self.cached,
-            cache_write: self.written,
-            cache_write_long: 0,
-            output: self.output,
-        }
-    }
-}
-
 pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
     match event.kind.as_deref() {
         Some("thread.started") => told.session_id = event.thread_id.or(told.session_id.take()),
@@ -133,7 +106,7 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
         Some("turn.completed") => {
             told.is_complete = true;
             // The counts are those of the whole session.
-            told.usage = event.usage.filter(|_| !events.resumes).map(|usage| usage.usage());
+            told.usage = event.usage.filter(|_| !events.resumes).map(Counters::usage);
         }
         Some("turn.failed") => {
             told.model_failed = true;

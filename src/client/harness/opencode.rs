@@ -11,8 +11,8 @@ use crate::client::harness::events::{Events, Problem, error, message};
 use crate::client::harness::options::{Options, Refused};
 use crate::client::harness::{Launch, Told, Wanted, servers};
 use crate::client::transcript::Environment;
+use crate::client::transcript::opencode::Tokens;
 use crate::domain::run::Exit;
-use crate::economics::Usage;
 use crate::error::Result;
 
 /// Settings that win over those of files.
@@ -104,36 +104,6 @@ struct State {
 enum Input {
     Invalid { tool: String, error: String },
     Other(IgnoredAny),
-}
-
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Tokens {
-    input: u64,
-    output: u64,
-    reasoning: u64,
-    cache: Cache,
-}
-
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Cache {
-    read: u64,
-    write: u64,
-}
-
-impl Tokens {
-    fn usage(&self) -> Usage {
-        Usage {
-            input: self.input,
-            cache_read: self.cache.read,
-            cache_write: self.cache.write,
-            cache_write_long: 0,
-            output: self.output.saturating_add(self.reasoning),
-        }
-    }
 }
 
 pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
