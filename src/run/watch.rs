@@ -267,7 +267,8 @@ impl Watch {
         if ending != Ending::Own {
             return ending;
         }
-        let by_itself = || told.over_budget.as_ref().map(|said| Ending::OverBudget(format!("It ended itself: {said}.")));
+        let by_itself =
+            || told.over_budget.as_ref().map(|said| Ending::OverBudget(format!("It ended itself: {said}.")));
         self.over_budget(spent).or_else(by_itself).unwrap_or(ending)
     }
 

@@ -76,7 +76,8 @@ impl Events {
             return text;
         }
         let head = text.get(..5).map(str::to_ascii_lowercase);
-        let kept = if matches!(head.as_deref(), Some("error" | "fatal")) { &mut self.complaints } else { &mut self.last };
+        let kept =
+            if matches!(head.as_deref(), Some("error" | "fatal")) { &mut self.complaints } else { &mut self.last };
         if kept.len() == MOST_PLAIN {
             kept.pop_front();
         }
@@ -119,7 +120,9 @@ impl Events {
         self.plain.iter().for_each(|line| error(told, line));
         if told.errors.is_empty() {
             let said = if self.complaints.is_empty() { &self.last } else { &self.complaints };
-            said.iter().for_each(|line| error(told, line));
+            for line in said {
+                error(told, line);
+            }
         }
     }
 }

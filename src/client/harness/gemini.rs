@@ -115,13 +115,11 @@ fn refused(event: &Event, events: &mut Events, told: &mut Told) {
     let id = event.tool_id.as_deref();
     let tool = id.and_then(|id| events.called(id));
     let problem = event.error.as_ref();
-    let is_denied = match problem.and_then(Problem::kind) {
-        Some("policy_violation" | "tool_not_registered" | "path_not_in_workspace") => true,
-        _ => {
-            let text = problem.and_then(Problem::text).unwrap_or_default();
-            text.starts_with("Path not in workspace") || text.contains("requires user confirmation")
-        }
-    };
+    let text = problem.and_then(Problem::text).unwrap_or_default();
+    let kinds = ["policy_violation", "tool_not_registered", "path_not_in_workspace"];
+    let is_denied = problem.and_then(Problem::kind).is_some_and(|kind| kinds.contains(&kind))
+        || text.starts_with("Path not in workspace")
+        || text.contains("requires user confirmation");
     if event.status.as_deref() == Some("error") && is_denied {
         events.denied(tool, id, told);
     }

@@ -83,6 +83,8 @@ export const IMPATIENT = {
 };
 
 const failed = (code, says, more = {}) => ({ outcome: 'harness_error', code, says, ...more });
+/** It asks again and again, each time without an answer, and is ended by a bound of the run. */
+const loops = { outcome: 'timed_out', says: /ended/, timeout: '45s' };
 /** It waits for the network, and is ended because nothing comes any more. */
 const waits = (says) => ({ outcome: 'silent', says, silence: '2s' });
 
@@ -99,7 +101,7 @@ export const FAILURES = [
   ['500',             failed(1, /high demand/),      failed(1, /500 scripted/),  failed(244, /code":500/),       failed(1, /scripted/),       failed(1, /500 scripted/)],
   ['closed',          failed(1, /error sending/),    failed(1, /ECONNRESET/),    failed(1, /API Error/),         failed(1, /socket/),         failed(1, /connection closed/)],
   ['half',            failed(1, /stream disconn/),   failed(1, /ECONNRESET/),    failed(1, /terminated/),        failed(1, /socket/),         failed(1, /unexpected EOF/)],
-  ['garbage',         failed(1, /stream closed/),    failed(1, /malformed/),     failed(1, /Incomplete JSON/),   failed(1, /./),              failed(1, /without sending/)],
+  ['garbage',         failed(1, /stream closed/),    failed(1, /malformed/),     failed(1, /Incomplete JSON/),   loops,                       failed(1, /without sending/)],
   ['away',            waits(/waiting for network/),  failed(1, /ECONNREFUSED|refused/i), failed(1, /API Error/), failed(1, /Unable to conn/), failed(1, /Could not connect/)],
   ['400 after a step', failed(1, /scripted/),        failed(1, /400 scripted/),  failed(144, /code":400/),       failed(1, /scripted/),       failed(1, /400 scripted/)],
 ].flatMap(([what, ...told]) => told.map((expected, column) => ({ what, client: CLIENTS[column], ...expected })));
