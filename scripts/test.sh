@@ -83,6 +83,11 @@ cargo build --locked --features conformance-fixtures --bin heyaira-conformance
 tests/conformance/run.sh "$target/debug/heyaira" "$target/debug/heyaira-conformance"
 
 if [ "$which_tests" = all ]; then
+    # Nothing is run there; that it compiles, and what the lints say, can be found out from here.
+    step "lints for Windows"
+    need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
+    rustup target add x86_64-pc-windows-gnu
+    cargo clippy --locked --target x86_64-pc-windows-gnu --lib --bins -- -D warnings
     step "long tests"
     cargo test --locked -- --ignored --skip chaos::
     step "kills of servers and of database nodes"

@@ -5,6 +5,7 @@ pub mod desktop;
 pub mod folder;
 pub mod harness;
 pub mod hook;
+pub mod place;
 pub mod process;
 pub mod setup;
 pub mod skills;

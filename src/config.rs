@@ -111,12 +111,25 @@ impl Config {
 
     /// Opens the database.
     pub fn open(&self, create: bool) -> Result<Service> {
-        Ok(Service {
-            store: Store::open(&self.database, create)?,
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(RandomIds),
-            deadline: DEADLINE,
-        })
+        let store = Store::open(&self.database, create).map_err(|refusal| self.of_elsewhere(refusal));
+        Ok(Service { store: store?, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds), deadline: DEADLINE })
+    }
+}
+
+impl Config {
+    /// Where no database is, and the profile names an instance: a new database would be another one.
+    fn of_elsewhere(&self, mut refusal: Refusal) -> Refusal {
+        let is_missing = self.database.file().is_some_and(|file| !file.exists());
+        let instance = self.pinned().ok().and_then(|pinned| pinned.instance).filter(|_| is_missing);
+        if let Some(instance) = instance {
+            let short = instance.get(..8).unwrap_or(&instance);
+            refusal.next = format!(
+                "{PROFILE_FILE} pins instance {short}: name the database that has it with --database or HEYAIRA_DATABASE, \
+                 reach its server with heyaira setup CLIENT --remote URL, or restore its backup. heyaira start would make \
+                 another instance."
+            );
+        }
+        refusal
     }
 }
 

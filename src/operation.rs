@@ -622,7 +622,8 @@ pub(crate) fn check_place(pinned: Option<&Pinned>, instance: &Instance, project:
                 short_instance(expected),
                 instance.short()
             ),
-            "Nothing was written. Stop and compare with the connection profile.",
+            "Nothing was written. Stop and compare with the connection profile. If that is right, name the database of its \
+             instance with --database or HEYAIRA_DATABASE, or reach its server with heyaira setup CLIENT --remote URL.",
         ));
     }
     if project.is_none() {

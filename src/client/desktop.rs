@@ -1,12 +1,13 @@
 //! Claude Desktop's own ids of the sessions in its Code tab, which are Claude Code's under another name. Must never read
 //! more of its files than the two ids.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use serde::Deserialize;
+
+use crate::client::place::Places;
 
 /// How many files are looked at, the newest first.
 const FILES: usize = 200;
@@ -20,24 +21,11 @@ struct Mapping {
     cli_session_id: String,
 }
 
-/// The app's folder on this platform.
-fn folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || path("HOME");
-    let folder = if cfg!(target_os = "macos") {
-        home()?.join("Library").join("Application Support")
-    } else if cfg!(windows) {
-        path("APPDATA")?
-    } else {
-        path("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))?
-    };
-    Some(folder.join("Claude").join("claude-code-sessions"))
-}
-
 /// `desktop:local_…` of the session that Claude Code knows by this id, if the app's files say so.
-pub fn session_of(id: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {
+pub fn session_of(id: &str, places: &Places) -> Option<String> {
     let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
-    let folders = entries(folder(variable)?).flat_map(|account| entries(account.path()));
+    let folders =
+        entries(places.claude_desktop().join("claude-code-sessions")).flat_map(|account| entries(account.path()));
     let mut files: Vec<(SystemTime, PathBuf)> = folders
         .flat_map(|organization| entries(organization.path()))
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("local_"))

@@ -18,7 +18,6 @@ pub mod execution;
 pub mod file;
 pub mod gemini;
 pub mod opencode;
-pub mod place;
 pub mod record;
 pub mod server;
 
@@ -27,8 +26,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::setup::edit::Edit;
-use crate::client::setup::place::Places;
 use crate::client::setup::record::User;
 use crate::client::setup::server::Server;
 use crate::client::skills;

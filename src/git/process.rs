@@ -27,10 +27,19 @@ pub(crate) fn run(command: Command, input: &str, until: Instant, take: &mut dyn 
 }
 
 /// The same in a process group of its own, which is ended whole where it must be: what it started goes with it.
-pub(crate) fn run_group(mut command: Command, until: Instant, take: &mut dyn FnMut(&[u8]) -> bool) -> Result<Ended> {
-    #[cfg(unix)]
+pub(crate) fn run_group(command: Command, until: Instant, take: &mut dyn FnMut(&[u8]) -> bool) -> Result<Ended> {
+    run_ending(of_group(command), "", until, take, end_group)
+}
+
+#[cfg(unix)]
+fn of_group(mut command: Command) -> Command {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    run_ending(command, "", until, take, end_group)
+    command
+}
+
+#[cfg(not(unix))]
+fn of_group(command: Command) -> Command {
+    command
 }
 
 #[cfg(unix)]

@@ -155,6 +155,15 @@ pub struct RunFolder {
     folder: PathBuf,
 }
 
+/// What makes folders, and those above them, for this user alone.
+pub(super) fn private() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
 impl RunFolder {
     /// Its path.
     pub fn path(&self) -> &Path {
@@ -163,11 +172,7 @@ impl RunFolder {
 
     /// Makes it, for this user alone.
     pub fn make(&self) -> io::Result<()> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.folder)
+        private().create(&self.folder)
     }
 
     /// The plan.

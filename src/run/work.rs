@@ -1,6 +1,7 @@
 //! The worktree and the branch of a run: made before it begins, all or nothing. Must never make anything where something is
 //! refused, and never take away what it did not make.
 
+pub mod base;
 pub mod facts;
 
 use std::ffi::OsStr;
@@ -9,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::folder::{Plan, Runs};
+use super::folder::{Plan, Runs, private};
 use crate::domain::text::quoted;
 use crate::error::{Code, Refusal, Result};
 use crate::git::since::Since;
@@ -334,15 +335,7 @@ fn missing_folders(folder: &Path) -> Vec<PathBuf> {
 
 fn make_folders(folders: &[PathBuf]) -> Result<(), Failure> {
     folders.iter().try_for_each(|folder| {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match builder.create(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(Failure::Failed(None, format!("{}: {error}", folder.display())))
-            }
-            _ => Ok(()),
-        }
+        private().create(folder).map_err(|error| Failure::Failed(None, format!("{}: {error}", folder.display())))
     })
 }
 

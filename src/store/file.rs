@@ -259,10 +259,18 @@ pub fn new_private(path: &Path) -> Result<()> {
 }
 
 /// Takes other people's permissions away from the database and the files beside it.
+///
+/// Elsewhere than on Unix a file has the permissions of its folder.
+#[cfg(not(unix))]
+pub fn keep_private(_database: &Path) -> Result<()> {
+    Ok(())
+}
+
+/// Takes other people's permissions away from the database and the files beside it.
+#[cfg(unix)]
 pub fn keep_private(database: &Path) -> Result<()> {
-    #[cfg(unix)]
+    use std::os::unix::fs::PermissionsExt;
     for path in [database.to_owned(), beside(database, "wal"), beside(database, "shm")] {
-        use std::os::unix::fs::PermissionsExt;
         let Ok(metadata) = path.metadata() else { continue };
         let mode = metadata.permissions().mode();
         if mode & 0o077 != 0 {
@@ -273,10 +281,13 @@ pub fn keep_private(database: &Path) -> Result<()> {
     Ok(())
 }
 
+#[cfg(unix)]
 fn private(options: &mut OpenOptions) {
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
 }
+
+#[cfg(not(unix))]
+fn private(_options: &mut OpenOptions) {}
 
 /// A file beside the database.
 pub fn beside(database: &Path, ending: &str) -> PathBuf {

@@ -336,6 +336,24 @@ fn a_profile_whose_resource_is_an_address_says_how_to_connect_over_http() {
 }
 
 #[test]
+fn a_clone_of_a_pinned_repository_is_told_where_its_tasks_can_be() {
+    let place = Place::new();
+    let other = "project = \"other\"\ninstance = \"5b1f09c2-7a64-4d0e-8f3b-c2a91e6d4470\"\n";
+    write_file(place.folder.path(), "heyaira.toml", other);
+    let nowhere = place.folder.path().join("none.db");
+    let missing = place.bare(&["context", "--database", nowhere.to_str().expect("a path")]);
+    let mismatch = place.bare(&["context"]);
+    assert_eq!((missing.code, mismatch.code), (7, 5), "{missing:?} {mismatch:?}");
+    for refused in [missing, mismatch] {
+        for word in ["instance 5b1f09c2", "with --database or HEYAIRA_DATABASE", "heyaira setup CLIENT --remote URL"] {
+            assert!(refused.err.contains(word), "{word}: {refused:?}");
+        }
+        assert!(!refused.err.contains("Run heyaira start"), "{refused:?}");
+    }
+    assert!(!nowhere.exists());
+}
+
+#[test]
 fn the_help_lists_every_exit_code_with_what_ends_so() {
     let place = Place::new();
     let help = place.bare(&["--help"]);

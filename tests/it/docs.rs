@@ -1,6 +1,8 @@
 //! The generated reference is current. `just docs` writes it anew.
 
 mod links;
+#[cfg(unix)]
+mod runs;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use heyaira::client::folder;
+use heyaira::client::place::{Places, Platform};
 
 const SESSION: &str = "e221e283-66da-4903-8300-8801d19750e8";
 
@@ -13,7 +14,9 @@ const SESSION: &str = "e221e283-66da-4903-8300-8801d19750e8";
 fn found(variables: &[(&str, &Path)]) -> Option<PathBuf> {
     let variables: HashMap<&str, OsString> =
         variables.iter().map(|(name, value)| (*name, value.as_os_str().to_owned())).collect();
-    folder::of_session(|name| variables.get(name).cloned())
+    let text = |name: &str| variables.get(name).cloned()?.into_string().ok();
+    let places = text("HOME").map(|home| Places::new(Platform::HERE, Path::new(&home), text));
+    folder::of_session(|name| variables.get(name).cloned(), places.as_ref())
 }
 
 /// A home whose Copilot works in a folder, as its own file of the session says it.
@@ -47,7 +50,10 @@ fn a_plugin_of_copilot_works_where_its_session_does() {
     let at_home = ("HOME", home.path());
     assert_eq!(found(&[plugin, session, at_home]).as_deref(), Some(folder.path()));
     let moved = home.path().join(".copilot");
-    assert_eq!(found(&[plugin, session, ("COPILOT_HOME", &moved)]).as_deref(), Some(folder.path()));
+    assert_eq!(
+        found(&[plugin, session, ("HOME", folder.path()), ("COPILOT_HOME", &moved)]).as_deref(),
+        Some(folder.path())
+    );
     // A server of the user's own is started in the right folder.
     assert_eq!(found(&[session, at_home]), None);
     for other in ["", "../x", "unknown"] {

@@ -31,7 +31,7 @@ fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> String {
 
 /// Those of Codex, each with its settings; and why some may be missing.
 pub(super) fn of_codex(environment: &Environment<'_>) -> (BTreeMap<String, Table>, Vec<String>) {
-    let home = environment.named_or("CODEX_HOME", ".codex");
+    let home = environment.places().map(|places| places.codex);
     let own = home.iter().flat_map(|home| [home.join("config.toml"), home.join("managed_config.toml")]);
     let system = ["/etc/codex/config.toml", "/etc/codex/managed_config.toml"].map(PathBuf::from);
     let project = environment.folders().into_iter().map(|folder| folder.join(".codex/config.toml"));
@@ -60,7 +60,7 @@ fn codex_file(path: &Path) -> Result<Vec<(String, Table)>, String> {
 /// Those of `OpenCode`, by name.
 pub(super) fn of_opencode(environment: &Environment<'_>) -> Result<BTreeSet<String>, String> {
     const FILES: [&str; 3] = ["opencode.json", "opencode.jsonc", "config.json"];
-    let home = environment.named_or("XDG_CONFIG_HOME", ".config").map(|home| home.join("opencode"));
+    let home = environment.places().map(|places| places.opencode);
     let named = environment.named("OPENCODE_CONFIG_DIR");
     let project = environment.folders().into_iter().flat_map(|folder| [folder.to_owned(), folder.join(".opencode")]);
     let folders = home.into_iter().chain(named).chain(project);
@@ -71,7 +71,7 @@ pub(super) fn of_opencode(environment: &Environment<'_>) -> Result<BTreeSet<Stri
 /// Those of Copilot CLI, by name.
 pub(super) fn of_copilot(environment: &Environment<'_>) -> Result<BTreeSet<String>, String> {
     const FILES: [&str; 3] = [".mcp.json", ".github/mcp.json", ".vscode/mcp.json"];
-    let home = environment.named_or("COPILOT_HOME", ".copilot").map(|home| home.join("mcp-config.json"));
+    let home = environment.places().map(|places| places.copilot.join("mcp-config.json"));
     let project = environment.folders().into_iter().flat_map(|folder| FILES.map(|name| folder.join(name)));
     names(home.into_iter().chain(project), "mcpServers")
 }

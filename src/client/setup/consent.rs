@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::client::setup::place::Places;
+use crate::client::place::Places;
 use crate::client::setup::{edit_json, edit_toml};
 
 /// True if the client starts what stands in this folder, as far as its files tell; a client that asks no such thing always

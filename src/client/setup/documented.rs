@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::setup::edit::Edit;
-use crate::client::setup::place::Places;
 use crate::client::setup::server::{NAME, Server};
 use crate::client::setup::{Change, Part, Request};
 
@@ -25,7 +25,7 @@ pub fn changes(request: &Request<'_>) -> Vec<Change> {
             request.json(path, "context_servers", stdio)
         }
         Client::Goose => request.change(Part::Server, request.places.goose.join("config.yaml"), goose(request.server)),
-        _ => request.json(request.places.claude_desktop(), "mcpServers", stdio),
+        _ => request.json(request.places.claude_desktop_servers(), "mcpServers", stdio),
     }]
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::setup::edit::{Edit, Present};
-use crate::client::setup::place::Places;
 use crate::client::setup::server::{command_of, is_ours};
 use crate::client::setup::{Change, Part, edit_hooks, edit_json, edit_toml, edit_yaml};
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::transcript::find::{Environment, Found};
 use crate::client::transcript::lines::{self, Reading, Told};
 use crate::client::transcript::requests::Names;
@@ -18,12 +19,13 @@ const NO_MODEL: &str = "<synthetic>";
 
 /// Where its transcripts are: a folder for each folder that was worked in.
 pub fn places(environment: &Environment) -> Vec<PathBuf> {
-    let named = environment.named("CLAUDE_CONFIG_DIR").map(|folder| vec![folder]);
-    let usual = || {
-        let home = environment.home.as_ref();
-        home.map(|home| vec![home.join(".claude"), home.join(".config/claude")]).unwrap_or_default()
+    let folders = |places: Places| {
+        // Some versions wrote there.
+        let other = places.home.join(".config").join("claude");
+        let is_named = places.claude != places.home.join(".claude");
+        std::iter::once(places.claude).chain((!is_named).then_some(other))
     };
-    named.unwrap_or_else(usual).into_iter().map(|folder| folder.join("projects")).collect()
+    environment.places().into_iter().flat_map(folders).map(|folder| folder.join("projects")).collect()
 }
 
 /// All of them; the name of a file is the id of its session.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::transcript::find::{Environment, Found};
 use crate::client::transcript::lines::{self, Reading, Told};
 use crate::client::transcript::{Part, entries, first_line, has_extension, moment};
@@ -17,8 +18,8 @@ const NOT_TOLD: &str = "not told";
 
 /// Where its transcripts are: by day, and those that were put away.
 pub fn places(environment: &Environment) -> Vec<PathBuf> {
-    let home = environment.named_or("CODEX_HOME", ".codex");
-    home.map(|home| vec![home.join("sessions"), home.join("archived_sessions")]).unwrap_or_default()
+    let folders = |places: Places| [places.codex.join("sessions"), places.codex.join("archived_sessions")];
+    environment.places().into_iter().flat_map(folders).collect()
 }
 
 /// All of them; the name of a file ends with the id of its session.

@@ -19,8 +19,7 @@ const CONVERSATION: &str = "conversation-agent";
 
 /// Where its transcripts are: a folder for each session.
 pub fn places(environment: &Environment) -> Vec<PathBuf> {
-    let home = environment.named_or("COPILOT_HOME", ".copilot");
-    home.map(|home| vec![home.join("session-state")]).unwrap_or_default()
+    environment.places().into_iter().map(|places| places.copilot.join("session-state")).collect()
 }
 
 /// All of them; the name of a folder is the id of its session.

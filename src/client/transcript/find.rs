@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::client::Client;
+use crate::client::place::{Places, Platform};
 use crate::client::transcript::{Part, claude_code, codex, copilot, gemini, opencode, read, unreadable};
 use crate::domain::text::quoted;
 use crate::economics::Session;
@@ -34,9 +35,9 @@ impl Environment<'_> {
         (self.variable)(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
-    /// A folder that a variable names, else one below the user's own.
-    pub fn named_or(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        self.named(variable).or_else(|| Some(self.home.as_ref()?.join(below_home)))
+    /// Where the clients keep their files; none without a folder of the user's own.
+    pub fn places(&self) -> Option<Places> {
+        Some(Places::new(Platform::HERE, self.home.as_ref()?, self.variable))
     }
 
     /// The folder and those around it, up to the user's own, which is none of them unless it is the folder.

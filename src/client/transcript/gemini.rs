@@ -18,7 +18,7 @@ use crate::economics::{Lines, Request, Session, Usage};
 
 /// Where its transcripts are: a folder for each project.
 pub fn places(environment: &Environment) -> Vec<PathBuf> {
-    environment.home.as_ref().map(|home| vec![home.join(".gemini/tmp")]).unwrap_or_default()
+    environment.places().into_iter().map(|places| places.gemini.join("tmp")).collect()
 }
 
 #[derive(Deserialize)]

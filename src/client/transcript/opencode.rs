@@ -21,8 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where its database is.
 pub fn places(environment: &Environment) -> Vec<PathBuf> {
-    let data = environment.named_or("XDG_DATA_HOME", ".local/share");
-    data.map(|data| vec![data.join("opencode/opencode.db")]).unwrap_or_default()
+    environment.places().into_iter().map(|places| places.opencode_data.join("opencode.db")).collect()
 }
 
 /// Why the database cannot be read, if it is there and cannot.

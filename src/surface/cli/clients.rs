@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::setup::examination::plugin;
 use crate::client::setup::execution::{carry_out, prepare, prepare_undo, undo};
-use crate::client::setup::place::{Places, Platform};
 use crate::client::setup::record::{Record, User};
 use crate::client::setup::{Part, Request, Scope, plan};
 use crate::client::state::State;
@@ -178,8 +178,7 @@ fn take_back(session: &Session, asked: &Asked) -> Result<ExitCode> {
 
 /// The folders of the person who runs this.
 pub fn places() -> Result<Places> {
-    let home = etcetera::home_dir().map_err(|_| Refusal::argument("there is no home folder: set HOME"))?;
-    Ok(Places::new(Platform::HERE, &home, |name| std::env::var(name).ok()))
+    Places::here().ok_or_else(|| Refusal::argument("there is no home folder: set HOME"))
 }
 
 /// Where it is kept what was there before.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use crate::client::folder;
+use crate::client::place::Places;
 use crate::config::Config;
 use crate::domain::token::Role;
 use crate::error::{Refusal, Result};
@@ -59,7 +60,7 @@ pub fn of_remote() -> [Arg; 2] {
 pub fn mcp(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let mut config = session.config.clone();
     // A client that says where its project is does not always start its servers there.
-    if let Some(folder) = folder::of_session(|name| std::env::var_os(name)) {
+    if let Some(folder) = folder::of_session(|name| std::env::var_os(name), Places::here().as_ref()) {
         config.folder = folder;
     }
     let handler = match matches.get_one::<String>("remote") {

@@ -1,29 +1,45 @@
 //! `heyaira run`: unattended runs, from the command that starts one to the process that watches over it. Must never leave
 //! anything behind of a run that was refused.
 
+#[cfg(unix)]
 mod ask;
+#[cfg(unix)]
 mod clean;
+#[cfg(unix)]
 mod deliver;
+#[cfg(not(unix))]
+mod elsewhere;
 mod flags;
+#[cfg(unix)]
 mod follow;
+#[cfg(unix)]
 pub mod local;
+mod reports;
+#[cfg(unix)]
 mod start;
+#[cfg(unix)]
 mod stop;
+#[cfg(unix)]
 mod watch;
+#[cfg(unix)]
+mod words;
 
-pub use clean::clean;
-pub use deliver::{list, record, show};
-pub use start::start;
-pub use stop::stop;
-pub use watch::watch;
+#[cfg(not(unix))]
+pub use elsewhere::{clean, start, stop, watch};
+pub use reports::{list, record, show};
+#[cfg(unix)]
+pub use {clean::clean, start::start, stop::stop, watch::watch};
 
 use clap::Command;
 
 use crate::client::state::State;
 use crate::domain::run::Outcome;
 use crate::error::{Refusal, Result};
+use crate::operation::Entry;
+use crate::operations;
 use crate::run::folder::Runs;
 use crate::surface::cli::commands::with_globals;
+#[cfg(unix)]
 use crate::surface::signals::Signals;
 
 /// The exit code of a run without any work.
@@ -63,6 +79,10 @@ pub fn exit_code(outcome: Outcome) -> u8 {
     }
 }
 
+fn operation(name: &str) -> Result<&'static Entry> {
+    operations::named(name).ok_or_else(|| Refusal::internal(&format!("{name} is not listed")))
+}
+
 /// The runs of this user.
 pub fn runs() -> Result<Runs> {
     let state = State::find(|name| std::env::var_os(name)).ok_or_else(|| {
@@ -72,6 +92,7 @@ pub fn runs() -> Result<Runs> {
 }
 
 /// Calls something at each signal that is to end this process, for as long as it wants. None is lost once this returns.
+#[cfg(unix)]
 fn on_signals(mut call: impl FnMut() -> bool + Send + 'static) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Refusal::internal(&error))?;

@@ -21,8 +21,14 @@ pub fn render(answer: &Value) -> String {
 }
 
 fn table(fields: &Map<String, Value>, text: &mut String) {
-    for row in fields.values().filter_map(Value::as_array).flatten().filter_map(Value::as_object) {
-        line(row, text);
+    let rows = |list: &'_ Value| list.as_array().is_some_and(|rows| rows.iter().any(Value::is_object));
+    let lists: Vec<(&String, &Value)> = fields.iter().filter(|(_, list)| rows(list)).collect();
+    for (name, list) in &lists {
+        // What is counted below is the last of several.
+        if lists.len() > 1 {
+            let _ = writeln!(text, "{name}:");
+        }
+        list.as_array().into_iter().flatten().filter_map(Value::as_object).for_each(|row| line(row, text));
     }
     let word = |name: &str| fields.get(name).map(plain).unwrap_or_default();
     let _ = writeln!(text, "showing {} of {}", word("shown"), word("total"));

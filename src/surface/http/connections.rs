@@ -30,6 +30,7 @@ const LEAVING: usize = 64;
 const TURNING: Duration = Duration::from_millis(500);
 
 /// How many file descriptors are left for all that is no connection.
+#[cfg(unix)]
 const SPARED: u64 = 256;
 
 /// As many connections as the system lets this process have files for, after asking it for as many as it may.

@@ -168,17 +168,21 @@ fn a_session_is_named_by_its_id_the_start_of_it_or_its_file() {
 
 #[test]
 fn variables_name_other_places() {
-    let home = Home::new();
-    let elsewhere = fixtures();
-    let place = |name: &str| elsewhere.join(name).to_str().expect("a path").to_owned();
-    let (claude, codex, copilot) = (place("claude-code"), place("codex"), place("copilot"));
-    std::fs::remove_dir_all(home.path().join(".claude")).expect("gone");
-    std::fs::remove_dir_all(home.path().join(".codex")).expect("gone");
-    std::fs::remove_dir_all(home.path().join(".copilot")).expect("gone");
-    let variables =
-        [("CLAUDE_CONFIG_DIR", claude.as_str()), ("CODEX_HOME", codex.as_str()), ("COPILOT_HOME", copilot.as_str())];
-    for id in [CLAUDE, CODEX, COPILOT] {
+    let (home, other) = (Home::new(), Home::new());
+    let elsewhere = |name: &str| other.path().join(name).to_str().expect("a path").to_owned();
+    for place in [".claude", ".codex", ".gemini", ".copilot"] {
+        std::fs::remove_dir_all(home.path().join(place)).expect("gone");
+    }
+    // Gemini's variable names what its folder is in.
+    let named = [
+        ("CLAUDE_CONFIG_DIR", elsewhere(".claude")),
+        ("CODEX_HOME", elsewhere(".codex")),
+        ("GEMINI_CLI_HOME", elsewhere("")),
+        ("COPILOT_HOME", elsewhere(".copilot")),
+    ];
+    let variables: Vec<(&str, &str)> = named.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    for id in [CLAUDE, CODEX, GEMINI, COPILOT] {
         let found = home.ask(Wanted { session: Some(id), client: None }, "/", &variables).expect("one");
-        assert!(found.path.starts_with(&elsewhere), "{found:?}");
+        assert!(found.path.starts_with(other.path()), "{found:?}");
     }
 }

@@ -103,6 +103,23 @@ fn a_report_waits_for_a_database_that_cannot_be_reached() {
 }
 
 #[test]
+fn runs_that_work_have_a_heading_of_their_own() {
+    let yard = Yard::new();
+    let (over, _) = yard.shell(&[], WORK);
+    let blocked = ["start", "--json", "--detach", "--", "sh", "-c", "until test -e $TOLD/go; do sleep 0.02; done"];
+    let working = yard.run(&blocked).json();
+    let listed = yard.run(&["list"]).out;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!((lines[0], lines[2], lines[lines.len() - 1]), ("working:", "runs:", "showing 1 of 1"), "{listed}");
+    assert!(lines[1].starts_with(&format!("run: {}  phase: ", short(&working["run_id"]))), "{listed}");
+    assert!(lines[3].starts_with(&format!("run: {}  ", short(&over["run_id"]))), "{listed}");
+    std::fs::write(yard.told().join("go"), "").expect("a file");
+    // With one list there is nothing to be told apart.
+    wait_until("its end", || yard.run(&["list"]).out.ends_with("showing 2 of 2\n"));
+    assert!(yard.run(&["list"]).out.starts_with("run: "));
+}
+
+#[test]
 fn cleaning_takes_nothing_that_is_nowhere_else() {
     let yard = Yard::new();
     let task = yard.place.task("Import statements");

@@ -52,6 +52,9 @@ fn each_refusal_has_its_reason() {
         (&["--timeout", "0", "--", "true"], 2, "no time at all"),
         (&["--timeout", "99999999999999999999h", "--", "true"], 2, "longer than a year"),
         (&["--task", "ffffffff", "--", "true"], 3, "ffffffff"),
+        (&["--task", "nope", "--", "true"], 2, r#"--task "nope" is no task id: give its id"#),
+        (&["--task", "8e2", "--", "true"], 2, "--task \"8e2\" is too short"),
+        (&["--task", "handoff: 8e28 v7", "--", "true"], 2, "a line needs all 8"),
         (&["--project", "other", "--", "true"], 5, "other"),
         (&["--branch", "main", "--", "true"], 2, "main"),
     ];
@@ -70,4 +73,25 @@ fn within_a_run_none_is_started() {
     let output = command.env("HEYAIRA_RUN", "0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31").output().expect("runs");
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     assert_nothing_is_left(&yard);
+}
+
+#[test]
+fn a_task_that_is_finished_is_given_to_nobody() {
+    let yard = Yard::new();
+    let task = yard.place.task("Import statements");
+    for (version, status) in [(1, "cancelled"), (2, "todo")] {
+        let expected = version.to_string();
+        let words = ["task", "update", &task, "--expected-version", &expected, "--status", status, "--summary", status];
+        assert_eq!(yard.place.cli(&words).code, 0);
+        let answer = yard.run(&["start", "--task", &task, "--json", "--", "true"]);
+        if status == "todo" {
+            assert_eq!(answer.code, 13, "{answer:?}");
+            continue;
+        }
+        assert_eq!(answer.code, 2, "{answer:?}");
+        let error = answer.json()["error"].to_string();
+        let call = format!("heyaira task update {} --expected-version 2 --status todo", &task[..8]);
+        assert!(error.contains("is cancelled") && error.contains(&call), "{error}");
+        assert_nothing_is_left(&yard);
+    }
 }

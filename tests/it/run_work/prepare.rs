@@ -315,40 +315,32 @@ fn ten_at_once_in_one_repository_are_all_prepared_and_taken_back() {
 #[test]
 fn a_lock_of_another_git_is_waited_for() {
     let field = Field::new();
-    let lock = field.repository.folder.join(".git/refs/heads/heyaira/run-5d0c9a44.lock");
-    fs::create_dir_all(lock.parent().expect("a folder")).expect("a folder");
+    let prepared = field.prepare(|_| ()).expect("prepared");
+    field.repository.git(&["config", &format!("branch.{}.remote", prepared.branch), "origin"]);
+    let lock = field.repository.folder.join(".git/config.lock");
     fs::write(&lock, "").expect("written");
-    // A git that says when it is asked to write.
+    // A git that says when it was not let in.
     let (programs, mark) = (field.under().join("programs"), field.under().join("mark"));
     let real =
         std::env::split_paths(&path()).map(|folder| folder.join("git")).find(|file| file.is_file()).expect("git");
     fs::create_dir(&programs).expect("a folder");
     let script = format!(
-        "#!/bin/sh\ncase \"$*\" in *update-ref*) : > '{}';; esac\nexec '{}' \"$@\"\n",
-        mark.display(),
-        real.display()
+        "#!/bin/sh\n'{}' \"$@\" && exit\ncode=$?\ncase \"$*\" in *remove-section*) : > '{}';; esac\nexit $code\n",
+        real.display(),
+        mark.display()
     );
     fs::write(programs.join("git"), script).expect("written");
     fs::set_permissions(programs.join("git"), fs::Permissions::from_mode(0o755)).expect("executable");
     let folders = std::iter::once(programs).chain(std::env::split_paths(&path()).collect::<Vec<_>>());
     let path = std::env::join_paths(folders).expect("a path");
-    let wanted = Wanted {
-        path: &path,
-        folder: &field.repository.folder,
-        runs: &field.runs,
-        run_id: RUN,
-        base: None,
-        branch: None,
-        worktree: None,
-    };
     std::thread::scope(|scope| {
-        let prepared = scope.spawn(|| prepare(&wanted));
+        let taken = scope.spawn(|| prepared.take_back(&path));
         let until = Instant::now() + Duration::from_mins(1);
-        while !mark.exists() {
-            assert!(Instant::now() < until && !prepared.is_finished(), "git was not asked to write");
+        while !mark.exists() && !taken.is_finished() && Instant::now() < until {
             std::thread::yield_now();
         }
         fs::remove_file(&lock).expect("removed");
-        prepared.join().expect("no panic").expect("prepared");
+        taken.join().expect("no panic").expect("taken back");
     });
+    assert!(mark.exists(), "nothing was in its way");
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use heyaira::client::Client;
-use heyaira::client::setup::place::{Places, Platform};
+use heyaira::client::place::{Places, Platform};
 use heyaira::client::setup::server::Server;
 use heyaira::client::setup::{Part, Repository, Request, Scope, plan};
 

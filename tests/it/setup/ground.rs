@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use heyaira::client::Client;
+use heyaira::client::place::{Places, Platform};
 use heyaira::client::setup::execution::{Ready, Step, Undoing, carry_out, prepare, prepare_undo, undo};
-use heyaira::client::setup::place::{Places, Platform};
 use heyaira::client::setup::record::{Record, User};
 use heyaira::client::setup::server::Server;
 use heyaira::client::setup::{Change, Part, Repository, Request, Scope, plan};

@@ -8,7 +8,7 @@ use rmcp::model::Extensions;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::client::setup::place::Places;
+use crate::client::place::Places;
 use crate::client::setup::server::{NAME, Server};
 use crate::client::setup::{Repository, Scope};
 use crate::config::PROFILE_FILE;

@@ -2,10 +2,10 @@
 //! what is done already.
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::setup::consent::{asks_for_tools, trusts};
 use crate::client::setup::examination::untrusted_hooks;
 use crate::client::setup::execution::Ready;
-use crate::client::setup::place::Places;
 use crate::client::setup::{Part, Scope};
 use crate::surface::cli::clients::Asked;
 use crate::surface::cli::clients::connection::Connection;

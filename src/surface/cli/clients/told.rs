@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use crate::client::place::Places;
 use crate::client::setup::Scope;
 use crate::client::setup::execution::{Ready, Undoing};
-use crate::client::setup::place::Places;
 use crate::client::setup::record::Record;
 use crate::domain::text::visible;
 use crate::error::Result;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::client::place::Places;
 use crate::client::setup::consent::trusts;
 use crate::client::setup::examination::{Found, Plugin, Standing, examine as examine_files, plugin, untrusted_hooks};
-use crate::client::setup::place::Places;
 use crate::client::setup::server::{Server, shell_word};
 use crate::client::setup::{Part, Repository, Request, Scope, plan};
 use crate::domain::secret::masked;

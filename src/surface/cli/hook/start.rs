@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use super::{Failure, Hook, apart, turn};
 use crate::client::hook::words::{self, Left, Waiting};
 use crate::client::hook::{Answer, Cold};
+use crate::client::place::Places;
 use crate::client::process::Process;
 use crate::client::state::draft::{Draft, tree_of};
 use crate::client::state::session::Session;
@@ -160,7 +161,7 @@ pub(super) fn desktop_session(hook: &Hook<'_>) -> Option<String> {
     let entrypoint = std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_default();
     let in_desktop = hook.input.client == Client::ClaudeCode && entrypoint.contains("desktop");
     let id = hook.input.session.as_ref().filter(|_| in_desktop)?;
-    desktop::session_of(id, |name| std::env::var_os(name))
+    desktop::session_of(id, &Places::here()?)
 }
 
 /// The commit that is checked out, if git says it in time.

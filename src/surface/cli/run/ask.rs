@@ -7,8 +7,10 @@ use std::time::Duration;
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
-use super::flags;
+use super::words;
 use crate::client::harness::{Harness, launch};
+use crate::domain::handoff::line_problem;
+use crate::domain::task::{Status, reference_problem};
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
@@ -16,6 +18,7 @@ use crate::operations;
 use crate::run::folder::{Plan, Runs};
 use crate::run::watch::{BRIEF, wanted};
 use crate::run::work;
+use crate::run::work::base::lacks;
 use crate::surface::cli::flags::content;
 use crate::surface::cli::{Session, caller, now};
 
@@ -32,6 +35,25 @@ pub(super) struct Told {
     pub(super) instructions: Option<String>,
     /// The packet of its task.
     pub(super) packet: Option<Value>,
+}
+
+impl Told {
+    /// What whoever starts the run should know of its task, if anything: earlier work that the base does not have.
+    pub(super) fn warning(&self, plan: &Plan, place: &Where) -> Option<String> {
+        let receipt = &self.packet.as_ref()?["receipt"];
+        let commit = receipt["result_commit"].as_str()?;
+        let word = |text: &str| quoted(text, 100);
+        lacks(&place.path, &place.folder, &plan.base_commit, commit).then(|| {
+            let branch = receipt["branch"].as_str().filter(|branch| !["", "none"].contains(branch));
+            let branch = branch.map_or_else(String::new, |branch| format!(" on branch {}", word(branch)));
+            format!(
+                "the last receipt of the task has commit {}{branch}, which the base {} does not have: --branch goes on from a \
+                 branch, --base begins at a commit",
+                word(commit),
+                &plan.base_commit[..plan.base_commit.len().min(12)]
+            )
+        })
+    }
 }
 
 /// Where it is to work, as the command line names it.
@@ -100,12 +122,24 @@ pub(super) fn asked(session: &Session, matches: &ArgMatches, runs: &Runs) -> Res
     if task.is_none() && instructions.is_none() && plan.harness != Harness::Command.name() {
         problems.push("there is nothing to do: give --task, or --instructions".to_owned());
     }
-    let packet = of_database(session, &mut plan, task);
+    let misnamed = task.and_then(misnamed);
+    let packet = of_database(session, &mut plan, task.filter(|_| misnamed.is_none()));
+    problems.extend(misnamed);
     if problems.is_empty() {
         return packet.map(|packet| Asked { plan, told: Told { instructions, packet }, place });
     }
     problems.extend(packet.err().map(|refusal| refusal.of_owner().message));
     Err(Refusal::argument(problems.join("; ")))
+}
+
+/// What is wrong with how a task is named: by its id, or by the handoff line that somebody pasted.
+fn misnamed(task: &str) -> Option<String> {
+    let problem = line_problem(task)?;
+    if task.to_ascii_lowercase().contains("handoff:") {
+        return Some(format!("--task {problem}"));
+    }
+    let problem = reference_problem(task).unwrap_or_else(|| format!("{} is no task id", quoted(task, 60)));
+    Some(format!("--task {problem}: give its id, such as 8e287857, or its handoff line"))
 }
 
 fn names(plan: &mut Plan, matches: &ArgMatches) {
@@ -124,13 +158,13 @@ fn bounds(plan: &mut Plan, matches: &ArgMatches) -> Vec<String> {
     let word = |name: &str| text(name).unwrap_or_default();
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let taken = [
-        flags::duration("timeout", word("timeout")).map(|time| plan.timeout_ms = ms(time)),
-        flags::silence(word("silence")).map(|time| plan.silence_ms = time.map(ms)),
-        flags::duration("test-timeout", word("test-timeout")).map(|time| plan.test_timeout_ms = ms(time)),
-        flags::size("log-limit", word("log-limit")).map(|size| plan.log_limit = size),
-        flags::number("max", word("max")).map(|number| plan.max = number),
+        words::duration("timeout", word("timeout")).map(|time| plan.timeout_ms = ms(time)),
+        words::silence(word("silence")).map(|time| plan.silence_ms = time.map(ms)),
+        words::duration("test-timeout", word("test-timeout")).map(|time| plan.test_timeout_ms = ms(time)),
+        words::size("log-limit", word("log-limit")).map(|size| plan.log_limit = size),
+        words::number("max", word("max")).map(|number| plan.max = number),
         text("budget")
-            .map_or(Ok(()), |budget| flags::dollars("budget", budget).map(|budget| plan.budget_usd = Some(budget))),
+            .map_or(Ok(()), |budget| words::dollars("budget", budget).map(|budget| plan.budget_usd = Some(budget))),
     ];
     taken.into_iter().filter_map(std::result::Result::err).collect()
 }
@@ -164,6 +198,21 @@ fn unfound(program: &OsStr, folder: &Path) -> Option<String> {
     (!is_there).then(|| format!("there is no program {shown} that could be started"))
 }
 
+/// Refuses a task that is finished: its run could not be recorded.
+fn check_open(packet: &Value) -> Result<()> {
+    let status = serde_json::from_value::<Status>(packet["status"].clone()).ok();
+    let Some(status) = status.filter(|status| !status.is_open()) else { return Ok(()) };
+    let id = packet["task_id"].as_str().and_then(|id| id.get(..8)).unwrap_or_default();
+    Err(Refusal::not_allowed(
+        format!("task {id} is {status}, so that what the run does could not be recorded on it"),
+        format!(
+            "If it must go on, reopen it first: heyaira task update {id} --expected-version {} --status todo. Nothing was \
+             started.",
+            packet["version"]
+        ),
+    ))
+}
+
 /// Instance, project and task, and the packet of the task.
 fn of_database(session: &Session, plan: &mut Plan, task: Option<&str>) -> Result<Option<Value>> {
     let service = session.config.open(false)?;
@@ -182,6 +231,7 @@ fn of_service(session: &Session, service: &Service, plan: &mut Plan, task: Optio
     identity["instance"].as_str().unwrap_or_default().clone_into(&mut plan.instance);
     let Some(task) = task else { return Ok(None) };
     let packet = ask("continuity_context", json!({"handoff": task}))?;
+    check_open(&packet)?;
     plan.task_id = packet["task_id"].as_str().map(str::to_owned);
     plan.task_version = packet["version"].as_i64();
     Ok(Some(packet))

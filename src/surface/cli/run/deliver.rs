@@ -1,18 +1,13 @@
-//! Puts reports into the database that are not there yet, and the commands that look there. Must never lose a report that
-//! cannot be put there now.
+//! Puts reports into the database that are not there yet, and tells of the runs that have none. Must never lose a report
+//! that cannot be put there now.
 
-use std::process::ExitCode;
-
-use clap::ArgMatches;
 use serde_json::{Value, json};
 
 use super::local::{self, Local};
-use super::runs;
+use super::operation;
 use crate::error::{Refusal, Result};
-use crate::operation::Entry;
-use crate::operations;
 use crate::run::folder::{RunFolder, Runs};
-use crate::surface::cli::{Session, answer, flags, now, unattended};
+use crate::surface::cli::{Session, answer, now};
 
 /// Puts the report of a run into the database.
 pub(super) fn one(session: &Session, folder: &RunFolder) -> Result<()> {
@@ -22,10 +17,6 @@ pub(super) fn one(session: &Session, folder: &RunFolder) -> Result<()> {
     let mut progress = folder.progress().unwrap_or_default();
     progress.is_delivered = true;
     folder.write_progress(&progress).map_err(unread)
-}
-
-fn operation(name: &str) -> Result<&'static Entry> {
-    operations::named(name).ok_or_else(|| Refusal::internal(&format!("{name} is not listed")))
 }
 
 /// Puts every report of the session's project there that is not yet, those of lost watchers too. One that is refused
@@ -50,28 +41,8 @@ pub(super) fn all(session: &Session, runs: &Runs) -> Result<()> {
     Ok(())
 }
 
-/// `heyaira run list`, `show` and `record`: what the operations of that name answer, once every report is delivered. The
-/// list begins with the runs of this machine that are not over.
-fn then_ask(session: &Session, matches: &ArgMatches, name: &str) -> Result<ExitCode> {
-    let entry = operation(name)?;
-    let arguments = flags::arguments(entry, matches)?;
-    // What belongs to a run reads alone.
-    let runs = if unattended::current().is_none() { runs().ok() } else { None };
-    if let Some(runs) = &runs {
-        all(session, runs)?;
-    }
-    let mut answer = session.ask(entry, arguments)?;
-    if let (Some(runs), "run_list", Some(fields)) = (&runs, name, answer.as_object_mut()) {
-        let working = working(session, runs)?;
-        if !working.is_empty() {
-            fields.shift_insert(0, "working".to_owned(), Value::Array(working));
-        }
-    }
-    answer::print(&answer, session.json)
-}
-
 /// The project's runs of this machine that are not over.
-fn working(session: &Session, runs: &Runs) -> Result<Vec<Value>> {
+pub(super) fn working(session: &Session, runs: &Runs) -> Result<Vec<Value>> {
     let pinned = session.config.pinned()?;
     let all = local::all(runs).map_err(|error| Refusal::internal(&error))?;
     let going = all.iter().filter(|run| run.outcome.is_none() && run.plan.project == pinned.project);
@@ -91,19 +62,4 @@ fn working(session: &Session, runs: &Runs) -> Result<Vec<Value>> {
         row
     };
     Ok(going.map(row).collect())
-}
-
-/// `heyaira run list`.
-pub fn list(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
-    then_ask(session, matches, "run_list")
-}
-
-/// `heyaira run show`.
-pub fn show(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
-    then_ask(session, matches, "run_show")
-}
-
-/// `heyaira run record`.
-pub fn record(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
-    then_ask(session, matches, "run_record")
 }

@@ -1,4 +1,4 @@
-//! Where each client keeps what it reads, on Linux, macOS and Windows: a pure function of the platform, the home folder
+//! Where each client keeps what it reads and writes, on Linux, macOS and Windows: a pure function of the platform, the home folder
 //! and the environment. Must never look at the disk.
 
 use std::path::{Path, PathBuf};
@@ -40,8 +40,10 @@ pub struct Places {
     pub codex: PathBuf,
     /// Gemini CLI's folder.
     pub gemini: PathBuf,
-    /// `OpenCode`'s folder.
+    /// `OpenCode`'s folder of settings.
     pub opencode: PathBuf,
+    /// `OpenCode`'s folder of sessions.
+    pub opencode_data: PathBuf,
     /// Copilot CLI's folder.
     pub copilot: PathBuf,
     /// Where programs with windows keep their settings.
@@ -53,11 +55,20 @@ pub struct Places {
 }
 
 impl Places {
+    /// Those of the person who runs this program; none without a home folder.
+    pub fn here() -> Option<Self> {
+        let home = etcetera::home_dir().ok()?;
+        Some(Self::new(Platform::HERE, &home, |name| std::env::var(name).ok()))
+    }
+
     /// The folders of the person with that home; `variable` reads the environment.
     pub fn new(platform: Platform, home: &Path, variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let below = |words: &[&str]| words.iter().fold(home.to_owned(), |path, word| path.join(word));
-        let config = set("XDG_CONFIG_HOME").unwrap_or_else(|| below(&[".config"]));
+        // The specification of these folders has a relative path ignored.
+        let whole = |name: &str| set(name).filter(|path| path.is_absolute());
+        let config = whole("XDG_CONFIG_HOME").unwrap_or_else(|| below(&[".config"]));
+        let data = whole("XDG_DATA_HOME").unwrap_or_else(|| below(&[".local", "share"]));
         let roaming = || set("APPDATA").unwrap_or_else(|| below(&["AppData", "Roaming"]));
         let settings = match platform {
             Platform::Linux => config.clone(),
@@ -80,6 +91,7 @@ impl Places {
             codex: set("CODEX_HOME").unwrap_or_else(|| below(&[".codex"])),
             gemini: set("GEMINI_CLI_HOME").map_or_else(|| below(&[".gemini"]), |folder| folder.join(".gemini")),
             opencode: config.join("opencode"),
+            opencode_data: data.join("opencode"),
             copilot: set("COPILOT_HOME").unwrap_or_else(|| below(&[".copilot"])),
             settings,
             zed,
@@ -92,9 +104,14 @@ impl Places {
         self.home.join(".agents").join("skills")
     }
 
-    /// Claude Desktop's file.
+    /// Claude Desktop's folder.
     pub fn claude_desktop(&self) -> PathBuf {
-        self.settings.join("Claude").join("claude_desktop_config.json")
+        self.settings.join("Claude")
+    }
+
+    /// Claude Desktop's file of servers.
+    pub fn claude_desktop_servers(&self) -> PathBuf {
+        self.claude_desktop().join("claude_desktop_config.json")
     }
 
     /// VS Code's file of servers for a person.
