@@ -12,7 +12,9 @@ const CLIENTS: [Client; 5] = [Client::ClaudeCode, Client::Codex, Client::Gemini,
 /// A run that printed nothing but this to its standard error.
 fn complained(client: Client, errors: &[&str], code: i64) -> Told {
     let mut reader = Reader::new(Harness::Client(client), false);
-    errors.iter().for_each(|line| reader.error_line(line.as_bytes()));
+    for line in errors {
+        reader.error_line(line.as_bytes());
+    }
     reader.ended(Exit { code: Some(code), signal: None })
 }
 

@@ -58,7 +58,9 @@ fn claude_code_tells_of_a_permission_twice_and_it_is_one() {
 /// A run of Codex that wrote these lines to its standard error.
 fn codex(errors: &[&str]) -> Told {
     let mut reader = Reader::new(Harness::Client(Client::Codex), false);
-    errors.iter().for_each(|line| reader.error_line(line.as_bytes()));
+    for line in errors {
+        reader.error_line(line.as_bytes());
+    }
     reader.line(json!({"type": "turn.completed", "usage": {}}).to_string().as_bytes());
     reader.ended(Exit { code: Some(0), signal: None })
 }
