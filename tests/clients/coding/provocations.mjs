@@ -44,8 +44,8 @@ export const REFUSALS = [
   ['a command outside', 'codex', `shell touch ${OUTSIDE}`, UNSEEN],
   ['to leave the sandbox', 'codex', script("await tools.exec_command({cmd: 'id', sandbox_permissions: 'require_escalated'})"), once('exec_command')],
 
-  ['what its user forbids', 'claude-code', PUSH, once('Bash'), { words: ['--disallowedTools=Bash(git push:*)'] }],
-  ['what its user forbids', 'gemini', PUSH, once('run_shell_command'), { files: policyOfGemini, words: policyWordsOfGemini }],
+  ['what its user forbids', 'claude-code', PUSH, once('Bash'), { files: rulesOfClaudeCode }],
+  ['what its user forbids', 'gemini', PUSH, once('run_shell_command'), { files: rulesOfGemini }],
   ['what its user forbids', 'opencode', PUSH, once('bash'), { files: rulesOfOpenCode }],
   ['what its user forbids', 'copilot', PUSH, once('bash'), { words: ['--deny-tool=shell(git push)'] }],
   ['what its user forbids', 'codex', PUSH, once('exec_command'), { files: rulesOfCodex }],
@@ -55,18 +55,17 @@ function script(code) {
   return call('exec', { input: `text(JSON.stringify(${code}))` });
 }
 
-const policyFile = ({ home }) => path.join(home, 'policy.toml');
+// In its user's own settings, which have nothing else in them then.
 
-function policyOfGemini(ground) {
+function rulesOfClaudeCode({ home }) {
+  return { [path.join(home, '.claude/settings.json')]: '{"permissions": {"deny": ["Bash(git push:*)"]}}' };
+}
+
+function rulesOfGemini({ home }) {
   const rule = ['[[rule]]', 'toolName = "run_shell_command"', 'commandPrefix = "git push"', 'decision = "deny"', 'priority = 900'];
-  return { [policyFile(ground)]: rule.join('\n') };
+  return { [path.join(home, '.gemini/policies/push.toml')]: rule.join('\n') };
 }
 
-function policyWordsOfGemini(ground) {
-  return ['--policy', policyFile(ground)];
-}
-
-/** In its user's own settings, beside what else stands there. */
 function rulesOfOpenCode({ home }) {
   return { [path.join(home, '.config/opencode/opencode.jsonc')]: '{"permission": {"bash": {"git push*": "deny"}}}' };
 }
@@ -83,6 +82,8 @@ export const IMPATIENT = {
 };
 
 const failed = (code, says, more = {}) => ({ outcome: 'harness_error', code, says, ...more });
+/** Which words it has for it is a matter of milliseconds. */
+const BROKEN = /connection|socket|reset|EOF|terminated|disconnected/i;
 /** It asks again and again, each time without an answer, and is ended by a bound of the run. */
 const loops = { outcome: 'timed_out', says: /ended/, timeout: '45s' };
 /** It waits for the network, and is ended because nothing comes any more. */
@@ -99,8 +100,8 @@ export const FAILURES = [
   ['401',             failed(1, /401 Unauthorized/), failed(1, /401 scripted/),  failed(145, /code":401/),       failed(1, /scripted/),       failed(1, /HTTP 401/)],
   ['429',             failed(1, /429 Too Many/),     failed(1, /429/),           failed(173, /quota/),            failed(1, /scripted/),       failed(1, /429 scripted/)],
   ['500',             failed(1, /high demand/),      failed(1, /500 scripted/),  failed(244, /code":500/),       failed(1, /scripted/),       failed(1, /500 scripted/)],
-  ['closed',          failed(1, /error sending/),    failed(1, /ECONNRESET/),    failed(1, /API Error/),         failed(1, /socket/),         failed(1, /connection closed/)],
-  ['half',            failed(1, /stream disconn/),   failed(1, /ECONNRESET/),    failed(1, /terminated/),        failed(1, /socket/),         failed(1, /unexpected EOF/)],
+  ['closed',          failed(1, BROKEN),             failed(1, BROKEN),          failed(1, /API Error/),         failed(1, BROKEN),           failed(1, BROKEN)],
+  ['half',            failed(1, BROKEN),             failed(1, BROKEN),          failed(1, BROKEN),              failed(1, BROKEN),           failed(1, BROKEN)],
   ['garbage',         failed(1, /stream closed/),    failed(1, /malformed/),     failed(1, /Incomplete JSON/),   loops,                       failed(1, /without sending/)],
   ['away',            waits(/waiting for network/),  failed(1, /ECONNREFUSED|refused/i), failed(1, /API Error/), failed(1, /Unable to conn/), failed(1, /Could not connect/)],
   ['400 after a step', failed(1, /scripted/),        failed(1, /400 scripted/),  failed(144, /code":400/),       failed(1, /scripted/),       failed(1, /400 scripted/)],

@@ -38,8 +38,7 @@ function instructions(steps) {
 }
 
 /** The tool is refused, the client ends well, and nothing is there. */
-async function expectRefused(ground, runner, { what, step, denied, files, words = [] }) {
-  const extra = typeof words === 'function' ? words(ground) : words;
+async function expectRefused(ground, runner, { what, step, denied, files, words: extra = [] }) {
   const task = heyairaSays(ground, 'task', 'create', '--title', what, '--summary', 'Nobody has begun.');
   const asked = ['--task', task.task_id, '--timeout', '60s', ...instructions([step, 'say I am done.'])];
   const { report, said } = await withFiles(files?.(ground), () => startRun(ground, runner, { asked, extra }));
