@@ -11,17 +11,18 @@ use std::time::{Duration, Instant};
 
 use super::claim::{self, Held};
 use super::folder::{Plan, Progress, RunFolder, Runs, WAITING};
-use super::log::BoundedLog;
+use super::log::{self, BoundedLog};
 use super::output::Output;
 use super::process::{Event, Running};
 use super::report::{self, Parts};
 use super::stop::Stop;
+use super::work::shared::{self, Noted};
 use super::{now, process, tests, work};
 use crate::client::harness::version;
 use crate::client::harness::{Harness, Input, Launch, Reader, Told, Wanted, launch};
 use crate::client::harness::{Meter, Place, Spent};
 use crate::domain::run::outcome::{Ending, Seen, decide};
-use crate::domain::run::{Exit, Log, Outcome, Program, Report};
+use crate::domain::run::{Exit, Log, Outcome, Program, Report, Test};
 use crate::domain::time::Timestamp;
 use crate::economics::{Prices, Usage};
 
@@ -58,7 +59,7 @@ pub fn watch(runs: &Runs, folder: &RunFolder, prices: &Prices, stop: &Stop) -> i
         Watch { folder: folder.clone(), written: None, progress, stop: stop.clone(), problems: Vec::new(), plan };
     let report = watch.whole(runs, prices);
     // By it the run is found and cleaned.
-    if folder.plan().is_err() {
+    if folder.plan().ok().as_ref() != Some(&watch.plan) {
         folder.write_plan(&watch.plan)?;
     }
     folder.write_report(&report)?;
@@ -102,13 +103,14 @@ impl Watch {
     fn whole(&mut self, runs: &Runs, prices: &Prices) -> Report {
         let harness = Harness::named(&self.plan.harness).unwrap_or(Harness::Command);
         let place = self.wait_for_place(runs);
+        let before = place.as_ref().map(|_| shared::note(&self.plan, &self.folder));
         self.progress.started_micros = now();
         self.progress.active_micros = self.progress.started_micros;
         let done = match &place {
             Some(_) => self.harness(harness, prices),
             None => self.not_begun(interrupted()),
         };
-        let mut report = self.look(done);
+        let mut report = self.look(done, before);
         drop(place);
         report.problems.append(&mut self.problems);
         report
@@ -285,10 +287,16 @@ impl Watch {
     }
 
     /// What git and the tests say, once nothing of the harness is left.
-    fn look(&mut self, done: Done) -> Report {
+    ///
+    /// `before` is what was noted in the repository before the harness worked, if it did.
+    fn look(&mut self, done: Done, before: Option<Result<Noted, String>>) -> Report {
         let (work, problems) = work::facts(&self.plan);
-        let is_known = problems.is_empty() || work.is_any();
         self.problems.extend(problems);
+        match before {
+            Some(Ok(noted)) => self.problems.extend(shared::changed(&self.plan, &self.folder, Some(&noted))),
+            Some(Err(problem)) => self.problems.push(problem),
+            None => {}
+        }
         let error = done.told.errors.last().cloned();
         let seen = Seen {
             ending: &done.ending,
@@ -296,7 +304,7 @@ impl Watch {
             model_failed: done.told.model_failed,
             is_complete: done.told.is_complete,
             error: error.as_deref(),
-            is_work: is_known.then(|| work.is_any()),
+            is_work: work.is_any(),
             tests: &[],
         };
         let (mut outcome, mut reason) = decide(&seen);
@@ -311,8 +319,14 @@ impl Watch {
             let ending = if self.stop.is_asked() { interrupted() } else { done.ending.clone() };
             (outcome, reason) = decide(&Seen { ending: &ending, tests: &ran, ..seen });
         } else if !self.plan.tests.is_empty() {
-            self.problems.push("The test commands were not run: there was nothing to be tested.".to_owned());
+            let why = match work.is_any() {
+                Some(false) => "there was nothing to be tested",
+                Some(true) => "the run did not end well",
+                None => "whether there is anything to be tested is not known",
+            };
+            self.problems.push(format!("The test commands were not run: {why}."));
         }
+        self.look_at_folder(&done.log, &ran);
         let parts = Parts {
             outcome,
             reason,
@@ -328,6 +342,20 @@ impl Watch {
             processes: done.processes,
         };
         report::assemble(&self.plan, parts)
+    }
+
+    /// What is missing in the run's folder: a harness can do what its user can.
+    fn look_at_folder(&mut self, output: &Log, tests: &[Test]) {
+        match self.folder.plan() {
+            Ok(plan) if plan == self.plan => {}
+            Ok(_) => self.problems.push("The run's plan was changed in its folder, and is written again.".to_owned()),
+            Err(error) => {
+                self.problems.push(format!("The run's plan is gone from its folder, and is written again ({error})."));
+            }
+        }
+        let is_begun = self.progress.group.is_some();
+        let logs = is_begun.then_some(output).into_iter().chain(tests.iter().map(|test| &test.log));
+        self.problems.extend(logs.filter_map(|one| log::problem(one, self.plan.log_limit)));
     }
 }
 

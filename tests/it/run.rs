@@ -13,6 +13,7 @@ mod places;
 mod refused;
 mod script;
 mod totals;
+mod unknown;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
