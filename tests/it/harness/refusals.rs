@@ -157,7 +157,7 @@ fn copilot_tells_of_a_tool_that_is_not_there_as_of_one_that_failed() {
     let events = [
         copilot_call("call_1", "bash", "denied", "A rule says no."),
         copilot_call("call_2", "heyaira-task_get", "failure", "Tool 'heyaira-task_get' does not exist."),
-        copilot_call("call_3", "view", "failure", "Path /x does not exist."),
+        copilot_call("call_3", "view", "failure", "The path '/x' does not exist."),
         copilot_call("call_4", "bash", "rejected", "Nobody is there to be asked."),
     ]
     .concat();
