@@ -23,6 +23,8 @@ export const REFUSALS = [
   ['a tool that is not there', 'copilot', call('no_such_tool'), once('no_such_tool')],
   // Its model calls tools from JavaScript, where one that is not there is an error of the script.
   ['a tool that is not there', 'codex', call('no_such_tool'), UNSEEN],
+  // Another model calls them itself.
+  ['a tool that is not there', 'codex', call('no_such_tool'), once('no_such_tool'), { words: ['-c', 'model="another"'] }],
 
   ['a server that is off', 'claude-code', call('mcp__heyaira__task_get'), once('mcp__heyaira__task_get')],
   ['a server that is off', 'gemini', call('mcp_heyaira_task_get'), once('mcp_heyaira_task_get')],
