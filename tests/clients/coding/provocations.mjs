@@ -4,7 +4,8 @@
 import path from 'node:path';
 
 const call = (tool, given = {}) => `call ${tool} ${JSON.stringify(given)}`;
-const OUTSIDE = '/var/tmp/heyaira-run-outside.txt';
+/** Where no run may write, though its user may. */
+export const OUTSIDE = '/var/tmp/heyaira-run-outside.txt';
 const PUSH = 'shell git push origin main';
 const PATCH = `*** Begin Patch\n*** Add File: ${OUTSIDE}\n+x\n*** End Patch\n`;
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { heyairaSays } from './ground.mjs';
-import { ENDS, FAILURES, IMPATIENT, REFUSALS, failing } from './provocations.mjs';
+import { ENDS, FAILURES, IMPATIENT, OUTSIDE, REFUSALS, failing } from './provocations.mjs';
 import { startRun } from './runner.mjs';
 
 /** Clients mostly wait between two attempts. */
@@ -44,6 +44,7 @@ async function expectRefused(ground, runner, { what, step, denied, files, words:
   const { report, said } = await withFiles(files?.(ground), () => startRun(ground, runner, { asked, extra }));
   assert.deepEqual([report.outcome, report.exit.code], ['no_work', 0], said);
   assert.deepEqual(report.said.denied_tools, denied, said);
+  assert.ok(!fs.existsSync(OUTSIDE), said);
   heyairaSays(ground, 'run', 'record', report.run_id, '--expected-version', String(task.version));
   const told = heyairaSays(ground, 'task', 'get', task.task_id).receipt.completed_work;
   for (const { tool } of denied) assert.ok(told.includes(tool), `the receipt tells ${tool}: ${told}`);

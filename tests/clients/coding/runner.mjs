@@ -68,7 +68,7 @@ export async function startRun(ground, runner, { asked = [], extra = [], model =
     const theirs = [...(words?.(scripted.address, provider) ?? []), ...extra];
     const flags = ['--harness', client.name, '--model', runner.model, '--json', '--max', '16', ...asked];
     const command = ['heyaira', 'run', 'start', ...flags, ...(theirs.length > 0 ? ['--', ...theirs] : [])];
-    const environment = { ...ground.env, ...environmentOf(ground, client, scripted.address), ...env };
+    const environment = { ...ground.env, TMPDIR: temporary(ground), ...environmentOf(ground, client, scripted.address), ...env };
     const ended = await run(command, { cwd: ground.repository, env: environment, seconds });
     const said = `${client.name}: ${ended.stdout.slice(-3_000)}\n${ended.stderr.slice(-2_000)}`;
     if (ended.late || ended.stdout === '') throw new Error(`it did not report: ${said}`);
@@ -78,6 +78,13 @@ export async function startRun(ground, runner, { asked = [], extra = [], model =
   } finally {
     await scripted.close();
   }
+}
+
+/** Where clients leave reports on what failed, which go away with the rest. */
+function temporary({ work }) {
+  const folder = path.join(work, 'tmp');
+  fs.mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 /** An address at which nobody listens. */
