@@ -250,7 +250,7 @@ impl Reader {
             Harness::Client(Client::OpenCode) => opencode::ended(exit, &events, &mut told),
             _ => {}
         }
-        events.ended(&mut told);
+        events.ended(exit, &mut told);
         told
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::client::harness::Told;
-use crate::domain::run::Denied;
+use crate::domain::run::{Denied, Exit};
 use crate::domain::secret::masked;
 
 /// How many errors are kept.
@@ -112,14 +112,16 @@ impl Events {
 
     /// What is left to be said at the end: lines that were no events explain why it came to no end of its own.
     ///
-    /// Standard error is full of warnings: only a client that said nothing else is taken at its word there.
-    pub(super) fn ended(self, told: &mut Told) {
+    /// Standard error is full of warnings: only a client that said nothing else is taken at its word there, and one that was
+    /// ended only where it says that it is an error.
+    pub(super) fn ended(self, exit: Exit, told: &mut Told) {
         if told.is_complete {
             return;
         }
         self.plain.iter().for_each(|line| error(told, line));
         if told.errors.is_empty() {
-            let said = if self.complaints.is_empty() { &self.last } else { &self.complaints };
+            let is_noise = !self.complaints.is_empty() || exit.signal.is_some();
+            let said = if is_noise { &self.complaints } else { &self.last };
             for line in said {
                 error(told, line);
             }

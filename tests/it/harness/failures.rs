@@ -77,6 +77,10 @@ fn a_client_that_prints_no_event_is_taken_at_its_word_on_standard_error() {
     let lines: Vec<String> = (1..=9).map(|number| format!("line {number}")).collect();
     let told = complained(Client::Copilot, &lines.iter().map(String::as_str).collect::<Vec<_>>(), 1);
     assert_eq!(told.errors, ["line 5", "line 6", "line 7", "line 8", "line 9"]);
+    // One that was ended had no last words.
+    let mut reader = Reader::new(Harness::Client(Client::Copilot), false);
+    reader.error_line(b"a warning that nobody reads");
+    assert_eq!(reader.ended(Exit { code: None, signal: Some(15) }).errors, Vec::<String>::new());
 }
 
 #[test]
