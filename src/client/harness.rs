@@ -22,6 +22,7 @@ use crate::economics::session::Usage;
 use crate::error::{Refusal, Result};
 
 pub use meter::{Meter, Place, Spent, Variable};
+pub use options::Refused;
 pub use version::version;
 
 /// Who works in a run.
@@ -127,6 +128,8 @@ pub struct Told {
     pub errors: Vec<String>,
     /// True if it said that its model could not be reached or did not answer, whatever its exit code is.
     pub model_failed: bool,
+    /// What it said where it ended itself because of what it cost, as it was asked to.
+    pub over_budget: Option<String>,
     /// True if it came to an end of its own: the last event that it prints when it works.
     pub is_complete: bool,
     /// The tokens of this run, where it tells them.
@@ -155,6 +158,18 @@ pub fn launch_in(harness: Harness, wanted: &Wanted<'_>, environment: &Environmen
         Harness::Client(Client::OpenCode) => opencode::launch(wanted, environment),
         Harness::Client(Client::Copilot) => copilot::launch(wanted, environment),
         Harness::Client(client) => Err(Refusal::argument(format!("{} does not run without a person", client.title()))),
+    }
+}
+
+/// What may not be given to a harness after the `--`, because the run says it itself.
+pub fn refused(harness: Harness) -> &'static [Refused] {
+    match harness {
+        Harness::Client(Client::ClaudeCode) => &claude_code::REFUSED,
+        Harness::Client(Client::Codex) => &codex::REFUSED,
+        Harness::Client(Client::Gemini) => &gemini::REFUSED,
+        Harness::Client(Client::OpenCode) => &opencode::REFUSED,
+        Harness::Client(Client::Copilot) => &copilot::REFUSED,
+        Harness::Client(_) | Harness::Command => &[],
     }
 }
 
@@ -212,6 +227,16 @@ impl Reader {
         }
     }
 
+    /// One line of its standard error without its end. One that is too long to be kept comes as its beginning.
+    pub fn error_line(&mut self, line: &[u8]) {
+        if let Harness::Client(client) = self.harness {
+            let text = self.events.complaint(line);
+            if client == Client::Codex {
+                codex::refused(&text, &mut self.events, &mut self.told);
+            }
+        }
+    }
+
     /// What was told so far.
     pub fn told(&self) -> &Told {
         &self.told
@@ -225,7 +250,7 @@ impl Reader {
             Harness::Client(Client::OpenCode) => opencode::ended(exit, &events, &mut told),
             _ => {}
         }
-        events.ended(&mut told);
+        events.ended(exit, &mut told);
         told
     }
 }

@@ -28,6 +28,7 @@ type Listener = Box<dyn FnMut(&[u8]) + Send>;
 pub struct Output {
     log: Mutex<Option<BoundedLog>>,
     listener: Mutex<(Option<Lines>, Listener)>,
+    errors: Mutex<Option<(Lines, Listener)>>,
     is_one: bool,
     began: Instant,
     /// When something last came, in microseconds after it began.
@@ -52,9 +53,21 @@ impl Output {
     }
 
     fn with(log: BoundedLog, lines: Option<Lines>, listener: Listener) -> Self {
-        let is_one = lines.is_none();
-        let listener = Mutex::new((lines, listener));
-        Self { log: Mutex::new(Some(log)), listener, is_one, began: Instant::now(), active: AtomicU64::new(0) }
+        Self {
+            log: Mutex::new(Some(log)),
+            is_one: lines.is_none(),
+            listener: Mutex::new((lines, listener)),
+            errors: Mutex::new(None),
+            began: Instant::now(),
+            active: AtomicU64::new(0),
+        }
+    }
+
+    /// The same, and `listener` gets the lines of standard error.
+    #[must_use]
+    pub fn hearing_errors(mut self, listener: impl FnMut(&[u8]) + Send + 'static) -> Self {
+        self.errors = Mutex::new(Some((Lines::default(), Box::new(listener))));
+        self
     }
 
     /// True where both outputs are one.
@@ -83,18 +96,32 @@ impl Output {
         if let Some(log) = held(&self.log).as_mut() {
             log.write(bytes);
         }
-        if stream == Stream::Output {
-            match &mut *held(&self.listener) {
+        match stream {
+            Stream::Output => match &mut *held(&self.listener) {
                 (Some(lines), listener) => lines.take(bytes, listener),
                 (None, listener) => listener(bytes),
+            },
+            Stream::Errors => {
+                if let Some((lines, listener)) = held(&self.errors).as_mut() {
+                    lines.take(bytes, listener);
+                }
             }
         }
     }
 
     /// The stream is at its end: a last line may have none.
     pub(super) fn end(&self, stream: Stream) {
-        if let (Stream::Output, (Some(lines), listener)) = (stream, &mut *held(&self.listener)) {
-            lines.end(listener);
+        match stream {
+            Stream::Output => {
+                if let (Some(lines), listener) = &mut *held(&self.listener) {
+                    lines.end(listener);
+                }
+            }
+            Stream::Errors => {
+                if let Some((lines, listener)) = held(&self.errors).as_mut() {
+                    lines.end(listener);
+                }
+            }
         }
     }
 }

@@ -160,9 +160,10 @@ impl Watch {
         let program = program(&self.plan, &launch, &text);
         self.progress.native_session_id = launch.session_id.clone().or_else(|| self.plan.resume.clone());
         let reader = Arc::new(Mutex::new(Reader::new(harness, self.plan.resume.is_some())));
-        let listener = Arc::clone(&reader);
+        let (listener, errors) = (Arc::clone(&reader), Arc::clone(&reader));
         let log = BoundedLog::new(self.folder.path().join(OUTPUT), self.plan.log_limit);
-        let output = Arc::new(Output::new(log, move |line| held(&listener).line(line)));
+        let output = Output::new(log, move |line| held(&listener).line(line));
+        let output = Arc::new(output.hearing_errors(move |line| held(&errors).error_line(line)));
         let started = Instant::now();
         let command = self.command(&launch, &brief);
         let running = command.and_then(|mut command| Running::start(&mut command, &mark(&self.plan.run_id), &output));
@@ -192,7 +193,7 @@ impl Watch {
         told.session_id = told.session_id.or_else(|| self.progress.native_session_id.clone());
         told.version = told.version.or_else(|| version(harness));
         let spent = meter.settled(&told);
-        let ending = self.beyond(ending, spent.as_ref());
+        let ending = self.beyond(ending, spent.as_ref(), &told);
         Done { ending, exit: ended.exit, told, spent, program, log, processes: ended.processes, took }
     }
 
@@ -292,8 +293,13 @@ impl Watch {
     }
 
     /// The same after its end: what it cost last is known only then.
-    fn beyond(&self, ending: Ending, spent: Option<&Spent>) -> Ending {
-        if ending == Ending::Own { self.over_budget(spent).unwrap_or(ending) } else { ending }
+    fn beyond(&self, ending: Ending, spent: Option<&Spent>, told: &Told) -> Ending {
+        if ending != Ending::Own {
+            return ending;
+        }
+        let by_itself =
+            || told.over_budget.as_ref().map(|said| Ending::OverBudget(format!("It ended itself: {said}.")));
+        self.over_budget(spent).or_else(by_itself).unwrap_or(ending)
     }
 
     fn phase(&mut self, phase: &str) {

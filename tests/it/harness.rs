@@ -1,5 +1,9 @@
 //! What coding clients print when nobody watches, and what is taken from it.
 
+mod failures;
+mod launches;
+mod refusals;
+
 use heyaira::client::Client;
 use heyaira::client::harness::{Harness, Reader, Told};
 use heyaira::domain::run::{Denied, Exit};

@@ -4,8 +4,9 @@
 use serde::Deserialize;
 
 use crate::client::harness::events::{Events, error, message};
-use crate::client::harness::options::{BY_RESUME, BY_STREAM, BY_WORKTREE, Options};
-use crate::client::harness::{Input, Launch, Told, Wanted};
+use crate::client::harness::options::{Options, Refused};
+use crate::client::harness::{Launch, Told, Wanted};
+use crate::client::transcript::claude_code::Counts;
 use crate::economics::Usage;
 use crate::error::Result;
 
@@ -13,11 +14,16 @@ use crate::error::Result;
 /// permissions is refused to root, and in a container everybody is root.
 const ALLOWED: &str = "--allowedTools=Bash,Skill,WebFetch,WebSearch";
 
+/// What the run itself says.
+pub(super) const REFUSED: [Refused; 3] = [
+    Refused::by_stream(&["--output-format", "--input-format", "--bg", "--background", "--cloud"]),
+    Refused::by_resume(&["-r", "--resume", "-c", "--continue", "--session-id", "--fork-session", "--from-pr"]),
+    Refused::by_worktree(&["-w", "--worktree", "--tmux"]),
+];
+
 pub(super) fn launch(wanted: &Wanted<'_>) -> Result<Launch> {
     let mut options = Options::new(wanted.extra);
-    options.refuse(&["--output-format", "--input-format", "--bg", "--background", "--cloud"], BY_STREAM);
-    options.refuse(&["-r", "--resume", "-c", "--continue", "--session-id", "--fork-session", "--from-pr"], BY_RESUME);
-    options.refuse(&["-w", "--worktree", "--tmux"], BY_WORKTREE);
+    options.refuse(&REFUSED);
     for option in ["-p", "--output-format=stream-json", "--verbose"] {
         options.add(option);
     }
@@ -32,17 +38,7 @@ pub(super) fn launch(wanted: &Wanted<'_>) -> Result<Launch> {
     if let Some(budget) = wanted.budget.filter(|_| wanted.resume.is_none()) {
         options.add_unless(&["--max-budget-usd"], format!("--max-budget-usd={budget}"));
     }
-    options.add(match wanted.resume {
-        Some(id) => format!("--resume={id}"),
-        None => format!("--session-id={}", wanted.session_id),
-    });
-    Ok(Launch {
-        program: "claude".into(),
-        arguments: options.finish()?,
-        environment: Vec::new(),
-        input: Input::Brief,
-        session_id: Some(wanted.resume.unwrap_or(wanted.session_id).to_owned()),
-    })
+    options.launch_with_id("claude", wanted)
 }
 
 #[derive(Deserialize)]
@@ -90,6 +86,19 @@ struct Block {
     #[serde(rename = "type")]
     kind: Option<String>,
     text: Option<String>,
+    id: Option<String>,
+    name: Option<String>,
+    tool_use_id: Option<String>,
+    #[serde(default)]
+    is_error: bool,
+    content: Option<TextOrOther>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TextOrOther {
+    Text(String),
+    Other(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]
@@ -102,34 +111,23 @@ struct Denial {
 #[serde(rename_all = "camelCase")]
 struct ModelUsage {
     cost_basis: Option<String>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Counts {
+    #[serde(default)]
     input_tokens: u64,
+    #[serde(default)]
     output_tokens: u64,
+    #[serde(default)]
     cache_read_input_tokens: u64,
+    #[serde(default)]
     cache_creation_input_tokens: u64,
-    cache_creation: Option<CacheCreation>,
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-struct CacheCreation {
-    ephemeral_1h_input_tokens: u64,
-}
-
-impl Counts {
-    fn usage(self) -> Usage {
-        let written = self.cache_creation_input_tokens;
-        let long = self.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens.min(written);
+impl ModelUsage {
+    fn usage(&self) -> Usage {
         Usage {
             input: self.input_tokens,
             cache_read: self.cache_read_input_tokens,
-            cache_write: written - long,
-            cache_write_long: long,
+            cache_write: self.cache_creation_input_tokens,
+            cache_write_long: 0,
             output: self.output_tokens,
         }
     }
@@ -148,22 +146,45 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
         (Some("system"), Some("permission_denied")) => {
             events.denied(event.tool_name, event.tool_use_id.as_deref(), told);
         }
-        (Some("assistant"), _) if event.parent_tool_use_id.is_none() => answer(event.message, told),
+        (Some("assistant"), _) => answer(event.message, event.parent_tool_use_id.is_some(), events, told),
+        (Some("user"), _) => results(event.message, events, told),
         (Some("result"), _) => result(event, events, told),
         _ => {}
     }
 }
 
-fn answer(answer: Option<MessageOrText>, told: &mut Told) {
+fn answer(answer: Option<MessageOrText>, is_of_agent: bool, events: &mut Events, told: &mut Told) {
     let Some(MessageOrText::Message(answer)) = answer else {
         return;
     };
-    if answer.model.as_deref() == Some(NO_MODEL) {
+    for block in &answer.content {
+        if let (Some("tool_use"), Some(id), Some(name)) = (block.kind.as_deref(), &block.id, &block.name) {
+            events.calling(id.clone(), name.clone());
+        }
+    }
+    if is_of_agent || answer.model.as_deref() == Some(NO_MODEL) {
         return;
     }
     told.model = answer.model.or(told.model.take());
     let texts = answer.content.into_iter().filter(|block| block.kind.as_deref() == Some("text"));
     message(told, texts.filter_map(|block| block.text).collect::<Vec<_>>().join("\n"));
+}
+
+/// What tools answered. That a tool may not be used is told on its own; that there is none, such as one of a server that is
+/// off, only here.
+fn results(results: Option<MessageOrText>, events: &mut Events, told: &mut Told) {
+    let Some(MessageOrText::Message(results)) = results else {
+        return;
+    };
+    for block in results.content {
+        let (Some(id), Some(TextOrOther::Text(text))) = (block.tool_use_id, block.content) else {
+            continue;
+        };
+        let tool = events.called(&id);
+        if block.is_error && text.contains("No such tool available") {
+            events.denied(tool, Some(&id), told);
+        }
+    }
 }
 
 /// `subtype` is `success` though the model never answered: what failed stands in `is_error` and `terminal_reason`. `usage` is
@@ -181,8 +202,13 @@ fn result(event: Event, events: &mut Events, told: &mut Told) {
         Some(text) => message(told, text),
         None => {}
     }
-    // It tells zeros where it ended itself for its budget.
-    told.usage = event.usage.map(Counts::usage).filter(|usage| *usage != Usage::default());
+    if event.subtype.as_deref() == Some("error_max_budget_usd") {
+        told.over_budget = Some(event.errors.first().map_or("its budget is used up", String::as_str).to_owned());
+    }
+    // Where it ended itself for its budget it tells zeros, and only in the sums of the session what there was.
+    let sums = event.model_usage.values().map(ModelUsage::usage).reduce(Usage::plus).filter(|_| !events.resumes);
+    let all = [event.usage.as_ref().map(Counts::usage), sums];
+    told.usage = all.into_iter().flatten().find(|usage| *usage != Usage::default());
     let is_guess = event.model_usage.values().any(|usage| usage.cost_basis.as_deref() == Some("unknown"));
     told.cost_usd = event.total_cost_usd.filter(|_| !events.resumes && !is_guess);
 }

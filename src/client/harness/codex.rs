@@ -7,18 +7,23 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::client::harness::events::{Events, Problem, error, message};
-use crate::client::harness::options::{BY_BRIEF, BY_RESUME, BY_WORKTREE, Options};
-use crate::client::harness::{Input, Launch, Told, Wanted, servers};
+use crate::client::harness::options::{Options, Refused};
+use crate::client::harness::{Launch, Told, Wanted, servers};
 use crate::client::transcript::Environment;
-use crate::economics::Usage;
+use crate::client::transcript::codex::Counters;
 use crate::error::Result;
+
+/// What the run itself says.
+pub(super) const REFUSED: [Refused; 3] = [
+    Refused::by_resume(&["resume", "fork", "--last"]),
+    Refused::by_worktree(&["-C", "--cd", "--worktree"]),
+    Refused::by_brief(&["review"]),
+];
 
 /// All of ours are `-c`: an option of theirs wins over it, and a later `-c` over an earlier one.
 pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Result<Launch> {
     let mut options = Options::new(wanted.extra);
-    options.refuse(&["resume", "fork", "--last"], BY_RESUME);
-    options.refuse(&["-C", "--cd", "--worktree"], BY_WORKTREE);
-    options.refuse(&["review"], BY_BRIEF);
+    options.refuse(&REFUSED);
     options.add("exec");
     if wanted.resume.is_some() {
         options.add("resume");
@@ -33,6 +38,8 @@ pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Resu
     set("sandbox_workspace_write.writable_roots", Value::Array(written_by_commits(wanted)));
     set("features.plugins", false.into());
     set("features.apps", false.into());
+    // Nobody answers, and its models are told to wait for an answer.
+    set("tools.experimental_request_user_input.enabled", false.into());
     let (servers, problems) = servers::of_codex(environment);
     if !servers.is_empty() {
         set("mcp_servers", Value::Table(servers.into_iter().map(turned_off).collect()));
@@ -46,13 +53,7 @@ pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Resu
     let mut arguments = options.finish()?;
     arguments.extend(wanted.resume.map(Into::into));
     arguments.push("-".into());
-    Ok(Launch {
-        program: "codex".into(),
-        arguments,
-        environment: Vec::new(),
-        input: Input::Brief,
-        session_id: wanted.resume.map(str::to_owned),
-    })
+    Ok(Launch::of("codex", arguments, wanted.resume))
 }
 
 /// Where a commit is written. The sandbox keeps what `.git` of the worktree points at from being written, unless that very
@@ -82,7 +83,7 @@ pub(super) struct Event {
     kind: Option<String>,
     thread_id: Option<String>,
     item: Option<Item>,
-    usage: Option<Counts>,
+    usage: Option<Counters>,
     error: Option<Problem>,
     message: Option<String>,
 }
@@ -97,33 +98,6 @@ struct Item {
     status: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Counts {
-    #[serde(rename = "input_tokens")]
-    input: u64,
-    #[serde(rename = "cached_input_tokens")]
-    cached: u64,
-    #[serde(rename = "cache_write_input_tokens")]
-    written: u64,
-    #[serde(rename = "output_tokens")]
-    output: u64,
-}
-
-impl Counts {
-    /// Input counts what was cached too.
-    fn usage(&self) -> Usage {
-        Usage {
-            input: self.input.saturating_sub(self.cached).saturating_sub(self.written),
-            cache_read: self.cached,
-            cache_write: self.written,
-            cache_write_long: 0,
-            output: self.output,
-        }
-    }
-}
-
 pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
     match event.kind.as_deref() {
         Some("thread.started") => told.session_id = event.thread_id.or(told.session_id.take()),
@@ -132,7 +106,7 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
         Some("turn.completed") => {
             told.is_complete = true;
             // The counts are those of the whole session.
-            told.usage = event.usage.filter(|_| !events.resumes).map(|usage| usage.usage());
+            told.usage = event.usage.filter(|_| !events.resumes).map(Counters::usage);
         }
         Some("turn.failed") => {
             told.model_failed = true;
@@ -140,6 +114,24 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
         }
         Some("error") => event.message.iter().for_each(|problem| error(told, problem)),
         _ => {}
+    }
+}
+
+/// What the log of its errors says of a call that was refused, on standard error: most are in no event.
+pub(super) fn refused(line: &str, events: &mut Events, told: &mut Told) {
+    let Some((_, problem)) = line.split_once(" ERROR codex_core::tools::router: error=") else {
+        return;
+    };
+    let is_of_command = problem.starts_with("approval policy is Never; reject command")
+        || problem.starts_with("exec_command failed: CreateProcess { message: \"Rejected(");
+    let unavailable = || problem.split_once(" is unavailable in ").map(|(tool, _)| tool);
+    let tool = match problem {
+        _ if is_of_command => Some("exec_command"),
+        _ if problem.starts_with("patch rejected: ") => Some("apply_patch"),
+        _ => problem.strip_prefix("unsupported call: ").or_else(unavailable),
+    };
+    if let Some(tool) = tool {
+        events.denied(Some(tool.to_owned()), None, told);
     }
 }
 

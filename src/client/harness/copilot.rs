@@ -3,17 +3,22 @@
 use serde::Deserialize;
 
 use crate::client::harness::events::{Events, error, message};
-use crate::client::harness::options::{BY_BRIEF, BY_RESUME, BY_STREAM, BY_WORKTREE, Options};
-use crate::client::harness::{Input, Launch, Told, Wanted, servers};
+use crate::client::harness::options::{Options, Refused};
+use crate::client::harness::{Launch, Told, Wanted, servers};
 use crate::client::transcript::Environment;
 use crate::error::Result;
 
+/// What the run itself says.
+pub(super) const REFUSED: [Refused; 4] = [
+    Refused::by_stream(&["--output-format", "-s", "--silent", "--acp"]),
+    Refused::by_resume(&["-r", "--resume", "--continue", "--session-id", "--connect"]),
+    Refused::by_worktree(&["-C"]),
+    Refused::by_brief(&["-p", "--prompt", "-i", "--interactive"]),
+];
+
 pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Result<Launch> {
     let mut options = Options::new(wanted.extra);
-    options.refuse(&["--output-format", "-s", "--silent", "--acp"], BY_STREAM);
-    options.refuse(&["-r", "--resume", "--continue", "--session-id", "--connect"], BY_RESUME);
-    options.refuse(&["-C"], BY_WORKTREE);
-    options.refuse(&["-p", "--prompt", "-i", "--interactive"], BY_BRIEF);
+    options.refuse(&REFUSED);
     options.add("--output-format=json");
     let all = ["--allow-all", "--yolo", "--assisted-approval"];
     options.add_unless(&[&all[..], &["--allow-all-tools", "--allow-tool"]].concat(), "--allow-all-tools");
@@ -28,17 +33,7 @@ pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Resu
     if let Some(model) = wanted.model {
         options.add_unless(&["--model"], format!("--model={model}"));
     }
-    options.add(match wanted.resume {
-        Some(id) => format!("--resume={id}"),
-        None => format!("--session-id={}", wanted.session_id),
-    });
-    Ok(Launch {
-        program: "copilot".into(),
-        arguments: options.finish()?,
-        environment: Vec::new(),
-        input: Input::Brief,
-        session_id: Some(wanted.resume.unwrap_or(wanted.session_id).to_owned()),
-    })
+    options.launch_with_id("copilot", wanted)
 }
 
 #[derive(Deserialize)]
@@ -69,6 +64,16 @@ struct Data {
 #[derive(Deserialize)]
 struct ToolError {
     code: Option<String>,
+    message: Option<String>,
+}
+
+impl ToolError {
+    /// A tool that may not be used, or is not there.
+    fn is_denial(&self) -> bool {
+        let message = self.message.as_deref().unwrap_or_default();
+        matches!(self.code.as_deref(), Some("denied" | "rejected"))
+            || (message.starts_with("Tool '") && message.ends_with("' does not exist."))
+    }
 }
 
 pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
@@ -99,7 +104,7 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
         }
         Some("tool.execution_complete") => {
             let tool = data.tool_call_id.as_deref().and_then(|id| events.called(id)).or(data.tool_name);
-            if data.error.is_some_and(|error| matches!(error.code.as_deref(), Some("denied" | "rejected"))) {
+            if data.error.is_some_and(|error| error.is_denial()) {
                 events.denied(tool, data.tool_call_id.as_deref(), told);
             }
         }

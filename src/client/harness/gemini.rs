@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::client::harness::events::{Events, Problem, error, message, piece};
-use crate::client::harness::options::{BY_BRIEF, BY_RESUME, BY_STREAM, BY_WORKTREE, Options};
-use crate::client::harness::{Input, Launch, Told, Wanted};
+use crate::client::harness::options::{Options, Refused};
+use crate::client::harness::{Launch, Told, Wanted};
 use crate::domain::run::Exit;
 use crate::economics::Usage;
 use crate::error::Result;
@@ -15,12 +15,17 @@ use crate::error::Result;
 /// Only servers of that name are used, and none has it: an empty list is refused, and none at all means all of them.
 const NO_SERVER: &str = "--allowed-mcp-server-names=none-in-a-run";
 
+/// What the run itself says.
+pub(super) const REFUSED: [Refused; 4] = [
+    Refused::by_stream(&["-o", "--output-format", "--acp", "--experimental-acp"]),
+    Refused::by_resume(&["-r", "--resume", "--session-id", "--session-file"]),
+    Refused::by_worktree(&["-w", "--worktree"]),
+    Refused::by_brief(&["-p", "--prompt", "-i", "--prompt-interactive"]),
+];
+
 pub(super) fn launch(wanted: &Wanted<'_>) -> Result<Launch> {
     let mut options = Options::new(wanted.extra);
-    options.refuse(&["-o", "--output-format", "--acp", "--experimental-acp"], BY_STREAM);
-    options.refuse(&["-r", "--resume", "--session-id", "--session-file"], BY_RESUME);
-    options.refuse(&["-w", "--worktree"], BY_WORKTREE);
-    options.refuse(&["-p", "--prompt", "-i", "--prompt-interactive"], BY_BRIEF);
+    options.refuse(&REFUSED);
     options.add("--output-format=stream-json");
     options.add_unless(&["--approval-mode", "-y", "--yolo"], "--approval-mode=yolo");
     // A folder that nobody trusted yet has neither tools nor its own settings.
@@ -29,17 +34,7 @@ pub(super) fn launch(wanted: &Wanted<'_>) -> Result<Launch> {
     if let Some(model) = wanted.model {
         options.add_unless(&["-m", "--model"], format!("--model={model}"));
     }
-    options.add(match wanted.resume {
-        Some(id) => format!("--resume={id}"),
-        None => format!("--session-id={}", wanted.session_id),
-    });
-    Ok(Launch {
-        program: "gemini".into(),
-        arguments: options.finish()?,
-        environment: Vec::new(),
-        input: Input::Brief,
-        session_id: Some(wanted.resume.unwrap_or(wanted.session_id).to_owned()),
-    })
+    options.launch_with_id("gemini", wanted)
 }
 
 #[derive(Deserialize)]
@@ -97,8 +92,15 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
             piece(&mut events.message, event.content.as_deref().unwrap_or_default());
             message(told, events.message.clone());
         }
-        Some("message" | "tool_use") => events.message.clear(),
-        Some("tool_result") => refused(event, events, told),
+        Some("message") => events.message.clear(),
+        Some("tool_use") => {
+            events.message.clear();
+            // The end of a call does not name its tool.
+            if let (Some(id), Some(name)) = (event.tool_id, event.tool_name) {
+                events.calling(id, name);
+            }
+        }
+        Some("tool_result") => refused(&event, events, told),
         Some("error") => {
             let text = event.message.as_deref().or(event.error.as_ref().and_then(Problem::text));
             error(told, text.unwrap_or_default());
@@ -108,15 +110,18 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
     }
 }
 
-/// A result of a tool that says that it may not be used.
-fn refused(event: Event, events: &mut Events, told: &mut Told) {
-    let text = event.error.as_ref().and_then(Problem::text).unwrap_or_default();
-    let is_denied = text.contains("denied by policy") || text.contains("requires user confirmation");
+/// A result of a tool that says that it may not be used, or that there is none.
+fn refused(event: &Event, events: &mut Events, told: &mut Told) {
+    let id = event.tool_id.as_deref();
+    let tool = id.and_then(|id| events.called(id));
+    let problem = event.error.as_ref();
+    let text = problem.and_then(Problem::text).unwrap_or_default();
+    let kinds = ["policy_violation", "tool_not_registered", "path_not_in_workspace"];
+    let is_denied = problem.and_then(Problem::kind).is_some_and(|kind| kinds.contains(&kind))
+        || text.starts_with("Path not in workspace")
+        || text.contains("requires user confirmation");
     if event.status.as_deref() == Some("error") && is_denied {
-        // The name of the tool is a part of the call's id.
-        let id = event.tool_id.as_deref();
-        let named = id.and_then(|id| id.split("__").next()).map(str::to_owned);
-        events.denied(event.tool_name.or(named), id, told);
+        events.denied(tool, id, told);
     }
 }
 

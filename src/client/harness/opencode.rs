@@ -4,27 +4,35 @@
 use std::ffi::OsString;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::client::harness::events::{Events, Problem, error, message};
-use crate::client::harness::options::{BY_BRIEF, BY_RESUME, BY_STREAM, BY_WORKTREE, Options};
-use crate::client::harness::{Input, Launch, Told, Wanted, servers};
+use crate::client::harness::options::{Options, Refused};
+use crate::client::harness::{Launch, Told, Wanted, servers};
 use crate::client::transcript::Environment;
+use crate::client::transcript::opencode::Tokens;
 use crate::domain::run::Exit;
-use crate::economics::Usage;
 use crate::error::Result;
 
 /// Settings that win over those of files.
 const SETTINGS: &str = "OPENCODE_CONFIG_CONTENT";
 
+/// What the run itself says.
+pub(super) const REFUSED: [Refused; 4] = [
+    Refused::by_stream(&["--format", "-i", "--interactive", "--attach"]),
+    Refused::by_resume(&["-s", "--session", "-c", "--continue", "--fork"]),
+    Refused::by_worktree(&["--dir"]),
+    Refused::by_brief(&["--command"]),
+];
+
 pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Result<Launch> {
     let mut options = Options::new(wanted.extra);
-    options.refuse(&["--format", "-i", "--interactive", "--attach"], BY_STREAM);
-    options.refuse(&["-s", "--session", "-c", "--continue", "--fork"], BY_RESUME);
-    options.refuse(&["--dir"], BY_WORKTREE);
-    options.refuse(&["--command"], BY_BRIEF);
+    options.refuse(&REFUSED);
     options.add("run");
     options.add("--format=json");
+    // What would be asked is allowed. In settings that would be allowed too what the user's own refuse.
+    options.add_unless(&["--auto"], "--auto");
     if let Some(model) = wanted.model {
         options.add_unless(&["-m", "--model"], format!("--model={model}"));
     }
@@ -38,17 +46,11 @@ pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Resu
             Map::new()
         }
     };
-    Ok(Launch {
-        program: "opencode".into(),
-        arguments: options.finish()?,
-        environment: vec![(SETTINGS.to_owned(), OsString::from(Value::Object(settings).to_string()))],
-        input: Input::Brief,
-        session_id: wanted.resume.map(str::to_owned),
-    })
+    let environment = vec![(SETTINGS.to_owned(), OsString::from(Value::Object(settings).to_string()))];
+    Ok(Launch { environment, ..Launch::of("opencode", options.finish()?, wanted.resume) })
 }
 
-/// The user's own settings of the environment, with every server turned off and nothing to be asked. A permission that they
-/// name is theirs.
+/// The user's own settings of the environment, with every server turned off.
 fn settings(environment: &Environment<'_>) -> Result<Map<String, Value>, String> {
     let own = (environment.variable)(SETTINGS).filter(|text| !text.trim().is_empty());
     let own = own.map_or(Ok(json!({})), |text| servers::json(&text));
@@ -56,7 +58,6 @@ fn settings(environment: &Environment<'_>) -> Result<Map<String, Value>, String>
     let Value::Object(mut settings) = own else {
         return Err(format!("{SETTINGS} of the environment is no object"));
     };
-    settings.entry("permission").or_insert_with(|| json!("allow"));
     let servers = settings.entry("mcp").or_insert_with(|| json!({}));
     let Some(servers) = servers.as_object_mut() else {
         return Err(format!("mcp in {SETTINGS} of the environment is no object"));
@@ -95,36 +96,14 @@ struct Part {
 struct State {
     status: Option<String>,
     error: Option<String>,
+    input: Option<Input>,
 }
 
 #[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Tokens {
-    input: u64,
-    output: u64,
-    reasoning: u64,
-    cache: Cache,
-}
-
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct Cache {
-    read: u64,
-    write: u64,
-}
-
-impl Tokens {
-    fn usage(&self) -> Usage {
-        Usage {
-            input: self.input,
-            cache_read: self.cache.read,
-            cache_write: self.cache.write,
-            cache_write_long: 0,
-            output: self.output.saturating_add(self.reasoning),
-        }
-    }
+#[serde(untagged)]
+enum Input {
+    Invalid { tool: String, error: String },
+    Other(IgnoredAny),
 }
 
 pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
@@ -156,9 +135,16 @@ pub(super) fn take(event: Event, events: &mut Events, told: &mut Told) {
 }
 
 fn refused(part: Part, events: &mut Events, told: &mut Told) {
-    let Some(State { status, error }) = part.state else {
+    let Some(State { status, error, input }) = part.state else {
         return;
     };
+    // A call of a tool that is not there is one of a tool that says so.
+    if let (Some("invalid"), Some(Input::Invalid { tool, error })) = (part.tool.as_deref(), &input) {
+        if error.contains("unavailable tool") {
+            events.denied(Some(tool.clone()), part.id.as_deref(), told);
+        }
+        return;
+    }
     let text = error.unwrap_or_default();
     let is_denied = text.contains("rejected permission") || text.contains("prevents you from using");
     if status.as_deref() == Some("error") && is_denied {

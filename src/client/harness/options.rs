@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 
+use crate::client::harness::{Input, Launch, Wanted};
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 
@@ -38,9 +39,11 @@ impl<'w> Options<'w> {
     }
 
     /// Refuses the options that belong to the run, each with what is to be done instead.
-    pub(super) fn refuse(&mut self, names: &[&str], instead: &str) {
-        for argument in self.extra.iter().filter(|argument| names.iter().any(|name| is_option(argument, name))) {
-            self.problem(format!("{} after the -- cannot be: {instead}", quoted(argument, 60)));
+    pub(super) fn refuse(&mut self, all: &[Refused]) {
+        for Refused { names, instead } in all {
+            for argument in self.extra.iter().filter(|argument| names.iter().any(|name| is_option(argument, name))) {
+                self.problems.push(format!("{} after the -- cannot be: {instead}", quoted(argument, 60)));
+            }
         }
     }
 
@@ -57,6 +60,29 @@ impl<'w> Options<'w> {
         let theirs = self.extra.iter().map(OsString::from);
         Ok(self.ours.into_iter().chain(theirs).collect())
     }
+
+    /// The command of a client that takes an id for a new session.
+    pub(super) fn launch_with_id(mut self, program: &str, wanted: &Wanted<'_>) -> Result<Launch> {
+        let (option, id) = match wanted.resume {
+            Some(id) => ("--resume", id),
+            None => ("--session-id", wanted.session_id),
+        };
+        self.add(format!("{option}={id}"));
+        Ok(Launch::of(program, self.finish()?, Some(id)))
+    }
+}
+
+impl Launch {
+    /// A client that reads the brief.
+    pub(super) fn of(program: &str, arguments: Vec<OsString>, session_id: Option<&str>) -> Self {
+        Self {
+            program: program.into(),
+            arguments,
+            environment: Vec::new(),
+            input: Input::Brief,
+            session_id: session_id.map(str::to_owned),
+        }
+    }
 }
 
 /// True if an argument is that option: `--model`, `--model=x`, `-m`, `-mx`.
@@ -68,11 +94,33 @@ fn is_option(argument: &str, name: &str) -> bool {
     }
 }
 
-/// What the run itself says, and how.
-pub(super) const BY_RESUME: &str = "a session goes on with --resume of the run";
-/// What it prints has to be read.
-pub(super) const BY_STREAM: &str = "the run reads the events that it prints";
-/// Where it works is the run's.
-pub(super) const BY_WORKTREE: &str = "the run has a worktree of its own, which --worktree names";
-/// What it is asked is the brief.
-pub(super) const BY_BRIEF: &str = "the run's brief is what it is asked";
+/// Options that belong to the run itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused {
+    /// What they are called.
+    pub names: &'static [&'static str],
+    /// What is to be done instead.
+    pub instead: &'static str,
+}
+
+impl Refused {
+    /// The run says which session goes on.
+    pub(super) const fn by_resume(names: &'static [&'static str]) -> Self {
+        Self { names, instead: "a session goes on with --resume of the run" }
+    }
+
+    /// What it prints has to be read.
+    pub(super) const fn by_stream(names: &'static [&'static str]) -> Self {
+        Self { names, instead: "the run reads the events that it prints" }
+    }
+
+    /// Where it works is the run's.
+    pub(super) const fn by_worktree(names: &'static [&'static str]) -> Self {
+        Self { names, instead: "the run has a worktree of its own, which --worktree names" }
+    }
+
+    /// What it is asked is the brief.
+    pub(super) const fn by_brief(names: &'static [&'static str]) -> Self {
+        Self { names, instead: "the run's brief is what it is asked" }
+    }
+}

@@ -117,8 +117,9 @@ struct Message {
     usage: Option<Counts>,
 }
 
+/// The tokens of an answer, and of a run.
 #[derive(Deserialize)]
-struct Counts {
+pub(in crate::client) struct Counts {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
@@ -148,7 +149,8 @@ impl Counts {
         counts.iter().all(Option::is_none)
     }
 
-    fn usage(&self) -> Usage {
+    /// The tokens; those that are not told are none.
+    pub(in crate::client) fn usage(&self) -> Usage {
         let written = self.cache_creation_input_tokens.unwrap_or(0);
         let long = self.cache_creation.as_ref().and_then(|written| written.ephemeral_1h_input_tokens).unwrap_or(0);
         let long = long.min(written);

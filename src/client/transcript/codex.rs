@@ -105,9 +105,10 @@ struct Info {
     model_context_window: Option<u64>,
 }
 
+/// Counters as Codex tells them everywhere: input counts what was cached too.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-struct Counters {
+pub(in crate::client) struct Counters {
     #[serde(rename = "input_tokens")]
     input: u64,
     #[serde(rename = "cached_input_tokens")]
@@ -119,7 +120,8 @@ struct Counters {
 }
 
 impl Counters {
-    fn usage(self) -> Usage {
+    /// The tokens.
+    pub(in crate::client) fn usage(self) -> Usage {
         Usage {
             input: self.input.saturating_sub(self.cached).saturating_sub(self.written),
             cache_read: self.cached,

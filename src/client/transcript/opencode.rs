@@ -153,8 +153,9 @@ struct Times {
     completed: Option<i64>,
 }
 
+/// The tokens of an answer; the output that it reasoned is told beside the rest.
 #[derive(Clone, Copy, Deserialize)]
-struct Tokens {
+pub(in crate::client) struct Tokens {
     input: Option<u64>,
     output: Option<u64>,
     reasoning: Option<u64>,
@@ -166,6 +167,19 @@ struct Tokens {
 struct Cache {
     read: Option<u64>,
     write: Option<u64>,
+}
+
+impl Tokens {
+    /// The tokens; those that are not told are none.
+    pub(in crate::client) fn usage(&self) -> Usage {
+        Usage {
+            input: self.input.unwrap_or(0),
+            cache_read: self.cache.read.unwrap_or(0),
+            cache_write: self.cache.write.unwrap_or(0),
+            cache_write_long: 0,
+            output: self.output.unwrap_or(0).saturating_add(self.reasoning.unwrap_or(0)),
+        }
+    }
 }
 
 /// An answer of a model, wherever it was told.
@@ -197,13 +211,7 @@ fn add(session: &mut Session, answer: Answer) {
         session.lines.unknown += 1;
         return;
     };
-    let usage = Usage {
-        input: tokens.input.unwrap_or(0),
-        cache_read: tokens.cache.read.unwrap_or(0),
-        cache_write: tokens.cache.write.unwrap_or(0),
-        cache_write_long: 0,
-        output: tokens.output.unwrap_or(0).saturating_add(tokens.reasoning.unwrap_or(0)),
-    };
+    let usage = tokens.usage();
     // An answer that failed, or is only starting, has no tokens yet.
     if usage == Usage::default() {
         return;

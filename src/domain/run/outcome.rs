@@ -76,7 +76,7 @@ fn by_itself(seen: &Seen<'_>) -> (Outcome, String) {
     }
     match seen.exit.code {
         Some(0) => finished(seen),
-        Some(code) => (Outcome::Failed, format!("It ended with exit code {code}.")),
+        Some(code) => (Outcome::Failed, told(&format!("It ended with exit code {code}"))),
         None => (Outcome::Failed, "How its process ended is not known.".to_owned()),
     }
 }

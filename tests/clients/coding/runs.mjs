@@ -1,53 +1,25 @@
-// node runs.mjs HEYAIRA INSTALLED WORK CLIENT...: each coding client works alone on a task, and the run reports on it.
+// node runs.mjs HEYAIRA INSTALLED WORK CLIENT...: each coding client works alone on a task, its session goes on, and it is
+// provoked; the runs report on it.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { readLog, toldBy, turnsOf } from '../model/log.mjs';
-import { startModel } from '../model/server.mjs';
-import { claudeCode } from './client/claude-code.mjs';
-import { codex } from './client/codex.mjs';
-import { copilot } from './client/copilot.mjs';
-import { gemini } from './client/gemini.mjs';
-import { openCode } from './client/opencode.mjs';
-import { git, heyairaSays, makeGround } from './ground.mjs';
-import { run } from './process.mjs';
-import { setUp, shim } from './setup.mjs';
+import { git, heyairaSays } from './ground.mjs';
+import { provoke } from './provoke.mjs';
+import { RUNNERS, makeRunGround, startRun } from './runner.mjs';
 
 const FILE = 'names.txt';
 const TEST = `test -f ${FILE}`;
 const SUBJECT = 'Keep a list of names';
-
-/** The clients, with the model that a run asks for, and where its cost is from. */
-const RUNNERS = [
-  { client: codex, model: 'gpt-6.2-sol', basis: 'prices', words: providerOfCodex },
-  { client: claudeCode, model: 'claude-sonnet-5-5', basis: 'prices' },
-  { client: gemini, model: 'gemini-3.8-flash', basis: 'prices' },
-  // Nobody knows a price of its model, and an unknown price is not 0.
-  { client: openCode, model: 'model/scripted', basis: 'unknown' },
-  { client: copilot, model: 'gpt-6.2-sol', basis: 'prices' },
-];
+/** The scripted model reports so many for each of its answers. */
+const ANSWER = 42;
+/** Tools by which a model asks whoever sits before it. */
+const QUESTIONS = /^(ask_user|AskUserQuestion|question|request_user_input(_async)?)$/;
 
 const [heyaira, installed, work, ...names] = process.argv.slice(2);
 const known = RUNNERS.map(({ client }) => client.name);
 assert.ok(names.every((name) => known.includes(name)), `known are ${known}`);
-
-function providerOfCodex(address) {
-  const provider = `{name="model",base_url="${address}/v1",env_key="CODEX_KEY",wire_api="responses"}`;
-  return ['-c', `model_providers.model=${provider}`, '-c', 'model_provider="model"'];
-}
-
-/** What the client needs in its environment to find the scripted model, and nothing that decides what it may do. */
-function environmentOf(ground, client, address) {
-  const { env } = client.headless(ground, { prompt: '', address });
-  const own = { ...env };
-  delete own.GEMINI_CLI_TRUST_WORKSPACE;
-  if (own.OPENCODE_CONFIG_CONTENT) {
-    const { permission, ...settings } = JSON.parse(own.OPENCODE_CONFIG_CONTENT);
-    own.OPENCODE_CONFIG_CONTENT = JSON.stringify(settings);
-  }
-  return own;
-}
 
 /** A task whose own words are the script. */
 function createTask(ground) {
@@ -58,24 +30,6 @@ function createTask(ground) {
   ];
   const description = ['Keep a list of names.', ...steps].join('\n');
   return heyairaSays(ground, 'task', 'create', '--title', SUBJECT, '--summary', 'Nobody has begun.', '--description', description);
-}
-
-/** One run of the client on the task; the model's log and the report. */
-async function start(ground, { client, model, words }, task) {
-  const log = path.join(ground.work, 'model');
-  const scripted = await startModel({ log });
-  try {
-    const asked = ['--task', task.task_id, '--harness', client.name, '--model', model, '--test', TEST, '--timeout', '2m', '--json'];
-    const extra = words ? ['--', ...words(scripted.address)] : [];
-    const env = { ...ground.env, ...environmentOf(ground, client, scripted.address) };
-    const ended = await run(['heyaira', 'run', 'start', ...asked, ...extra], { cwd: ground.repository, env, seconds: 180 });
-    const said = `${client.name}: ${ended.stdout.slice(-3_000)}\n${ended.stderr.slice(-2_000)}`;
-    assert.ok(!ended.late, `did not end in time: ${said}`);
-    assert.equal(ended.code, 0, said);
-    return { log, report: JSON.parse(ended.stdout), seconds: ended.seconds };
-  } finally {
-    await scripted.close();
-  }
 }
 
 /** The report says what happened, as git and the client's own stream of events have it. */
@@ -90,8 +44,7 @@ function expectReport(ground, { client, model, basis }, task, report) {
   assert.ok(report.model && model.endsWith(report.model.split('/').at(-1)), said);
   const { input, cache_read: cached, output } = report.usage;
   assert.ok(input > 0 && cached > 0, said);
-  // The scripted model reports 42 for each of its three answers.
-  assert.equal(output, 3 * 42, said);
+  assert.equal(output, 3 * ANSWER, said);
   assert.equal(report.cost.basis, basis, said);
   assert.equal(report.cost.usd === undefined, basis === 'unknown', said);
   if (report.cost.usd !== undefined) assert.ok(report.cost.usd > 0, said);
@@ -109,8 +62,8 @@ function expectWork(ground, { work: done }, said) {
   assert.ok(!fs.existsSync(path.join(ground.repository, FILE)), 'the run works in a worktree of its own');
 }
 
-/** The whole brief reached the model, and no way to write to HeyAira with it. */
-function expectBrief({ name }, log, task) {
+/** The whole brief reached the model, and with it no way to write to HeyAira and none to ask anybody. */
+function expectBrief(ground, { name }, log, report) {
   const requests = readLog(log);
   for (const { failure } of requests) assert.equal(failure, undefined, `a step of ${name}`);
   const turns = turnsOf(requests);
@@ -118,9 +71,12 @@ function expectBrief({ name }, log, task) {
   for (const turn of turns) {
     assert.doesNotMatch(JSON.stringify(turn.tools), /heyaira/i, `${name} offers no tool of HeyAira in a run`);
     assert.doesNotMatch(toldBy(turn), /mcp__heyaira|- heyaira_/, `${name} names no tool of HeyAira in a run`);
+    assert.deepEqual(turn.tools.map((tool) => tool.name).filter((tool) => QUESTIONS.test(tool)), [], `${name} asks nobody`);
   }
-  const told = toldBy(turns[0]);
-  for (const part of ['## The work contract', TEST, task.task_id]) assert.ok(told.includes(part), `${name} is told ${part}`);
+  const brief = fs.readFileSync(path.join(path.dirname(report.log.path), 'brief.md'), 'utf8').trim();
+  for (const part of ['## The work contract', TEST, report.task_id]) assert.ok(brief.includes(part), `the brief has ${part}`);
+  assert.ok(toldBy(turns[0]).includes(brief), `${name} tells its model the whole brief`);
+  return { first: Buffer.byteLength(JSON.stringify(turns[0].body)), brief: Buffer.byteLength(brief) };
 }
 
 /** Recorded, the task has the receipt, and whoever resumes it reads whose it is. */
@@ -134,18 +90,45 @@ function expectRecorded(ground, task, report) {
   }
 }
 
+/** The session goes on where it worked; what the first run spent is not in the second one's report. */
+async function expectResumed(ground, runner, first) {
+  const steps = ['Go on.', 'model> shell git log -1', 'model> say It is still kept.'].join('\n');
+  const { branch, worktree } = first.work;
+  const asked = ['--resume', first.native_session_id, '--branch', branch, '--worktree', worktree, '--instructions', steps];
+  const { report, said } = await startRun(ground, runner, { asked: [...asked, '--timeout', '2m'] });
+  assert.deepEqual([report.outcome, report.exit.code], ['no_work', 0], said);
+  assert.deepEqual([report.native_session_id, report.is_resumed], [first.native_session_id, true], said);
+  assert.equal(report.usage.output, 2 * ANSWER, said);
+  const { input, cache_read: cached, cache_write: written } = report.usage;
+  assert.ok(input + cached + written > 0, said);
+  assert.equal(report.cost.basis, runner.basis, said);
+  if (report.cost.usd !== undefined) assert.ok(report.cost.usd > 0 && report.cost.usd < first.cost.usd, said);
+  assert.match(JSON.stringify(report.said), /It is still kept\./);
+  return report;
+}
+
+function say(what, seconds, more = '') {
+  console.log(`runs: ${what.padEnd(56)} ok  ${seconds.toFixed(1)} s${more}`);
+}
+
+const dollars = ({ usd }) => (usd === undefined ? 'unknown' : `$${usd.toFixed(4)}`);
+
 for (const runner of RUNNERS.filter(({ client }) => names.length === 0 || names.includes(client.name))) {
   const { client } = runner;
-  const ground = await makeGround({ work: path.join(work, client.name), heyaira, installed });
-  client.prepare?.(ground);
-  // Its server is there, so that a run has something to leave out.
-  setUp(ground, client, 'user');
-  shim(ground, client);
+  const ground = await makeRunGround(runner, { work, heyaira, installed });
   const task = createTask(ground);
-  const { log, report, seconds } = await start(ground, runner, task);
+  const asked = ['--task', task.task_id, '--test', TEST, '--timeout', '2m'];
+  const { log, report, seconds, said, code } = await startRun(ground, runner, { asked });
+  assert.equal(code, 0, said);
   expectReport(ground, runner, task, report);
-  expectBrief(client, log, task);
+  const sizes = expectBrief(ground, client, log, report);
   expectRecorded(ground, task, report);
+  say(`${client.name}: works alone and is reported on`, seconds, `, first request ${sizes.first} bytes, brief ${sizes.brief}`);
+  const resumed = await expectResumed(ground, runner, report);
+  const costs = `, ${dollars(report.cost)} and then ${dollars(resumed.cost)}`;
+  say(`${client.name}: goes on, and costs what it adds`, resumed.harness_ms / 1000, costs);
+  const began = performance.now();
+  const provoked = await provoke(ground, runner);
+  say(`${client.name}: is provoked in ${provoked} ways`, (performance.now() - began) / 1000);
   await ground.outside.close();
-  console.log(`runs: ${`${client.name}: works alone and is reported on`.padEnd(48)} ok  ${seconds.toFixed(1)} s`);
 }

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { readLog } from './log.mjs';
+import { FAILURE_NAMES } from './failures.mjs';
 import { parseScript } from './script.mjs';
 import { startModel } from './server.mjs';
 
@@ -124,6 +125,28 @@ for (const [name, { at, request, user, call, result, tools }] of Object.entries(
     assert.equal(answered().text, 'Nothing more is scripted.');
   });
 }
+
+test('a failing model fails each time, once it has taken its steps', async () => {
+  const { at, request, user, call, result } = INTERFACES.anthropic;
+  for (const failing of FAILURE_NAMES) {
+    const own = await startModel({ log: path.join(log, failing), failing, after: 1 });
+    const said = [user('model> call task_get\nmodel> say Done.')];
+    const ask = async () => {
+      const body = JSON.stringify({ ...request(said), stream: true });
+      const response = await fetch(own.address + at, { method: 'POST', body });
+      return { status: response.status, text: await response.text() };
+    };
+    assert.match((await ask()).text, /message_stop/, failing);
+    said.push(call('mcp__heyaira__task_get'), result('{}'));
+    for (const _ of [1, 2]) {
+      const { status, text } = await ask().catch((error) => ({ status: String(error), text: '' }));
+      if (Number(failing)) assert.equal(status, Number(failing));
+      assert.doesNotMatch(text, /message_stop/, failing);
+    }
+    await own.close();
+    assert.deepEqual(readLog(path.join(log, failing)).map(({ answered: { failure } }) => failure), [undefined, failing, failing]);
+  }
+});
 
 test('a tool that runs JavaScript is told to call the tools inside', async () => {
   const exec = { type: 'custom', name: 'exec', description: 'declare const tools: { mcp__heyaira__task_get(args: {}): X; };' };

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { anthropic } from './anthropic.mjs';
 import { chat } from './chat.mjs';
+import { broken } from './failures.mjs';
 import { gemini } from './gemini.mjs';
 import { responses } from './responses.mjs';
 import { stepDue } from './script.mjs';
@@ -18,11 +19,12 @@ const PROTOCOLS = [anthropic, responses, chat, gemini];
 /**
  * Starts it on a free port.
  * @param log a folder that gets one file for each request: 0001.json, 0002.json, …
+ * @param failing how it fails (`failures.mjs`), once it has taken `after` turns of the script
  * @returns its address, and how to close it
  */
-export async function startModel({ log, port = 0 }) {
+export async function startModel({ log, port = 0, failing, after = 0 }) {
   fs.mkdirSync(log, { recursive: true });
-  const model = { log, count: 0, spent: new Set() };
+  const model = { log, count: 0, turns: 0, failing, after, spent: new Set() };
   const server = http.createServer((request, response) => void serve(model, request, response));
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
@@ -49,7 +51,7 @@ async function serve(model, request, response) {
   }
   fs.writeFileSync(file, JSON.stringify(entry, null, 1));
   if (reply.wait) await later(reply.wait * 1000);
-  send(response, reply);
+  send(response, reply.text === undefined ? written(reply) : reply);
 }
 
 async function bodyOf(request) {
@@ -76,8 +78,14 @@ function replyTo(model, at, body, entry) {
     return { status: step.status, json: protocol.failure(step.status), wait: step.wait };
   }
   const action = actionOf(step, read);
+  const reply = written({ ...protocol.answer(body, action, step?.usage, at), wait: step?.wait });
+  if (model.failing && model.turns >= model.after) {
+    entry.answered = { failure: model.failing };
+    return broken(model.failing, reply, protocol);
+  }
+  if (step) model.turns += 1;
   entry.answered = action;
-  return { ...protocol.answer(body, action, step?.usage, at), wait: step?.wait };
+  return reply;
 }
 
 function actionOf(step, read) {
@@ -93,16 +101,20 @@ function aside(at, body) {
   return { status: 404, json: { type: 'error', error: { type: 'not_found_error', message: `nothing is at ${at}` } } };
 }
 
-function send(response, { status = 200, json, events }) {
-  if (json) {
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(json));
+/** An answer as it goes out. */
+function written({ json, events, ...reply }) {
+  if (json) return { ...reply, type: 'application/json', text: JSON.stringify(json) };
+  const lines = events.map(({ event, data, raw }) => `${event ? `event: ${event}\n` : ''}data: ${raw ?? JSON.stringify(data)}\n\n`);
+  return { ...reply, type: 'text/event-stream', text: lines.join('') };
+}
+
+function send(response, { status = 200, headers, type, text, isCut = false }) {
+  if (isCut && text === '') {
+    response.destroy();
     return;
   }
-  response.writeHead(status, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-  for (const { event, data, raw } of events) {
-    if (event) response.write(`event: ${event}\n`);
-    response.write(`data: ${raw ?? JSON.stringify(data)}\n\n`);
-  }
-  response.end();
+  response.writeHead(status, { ...headers, 'content-type': type, 'cache-control': 'no-cache' });
+  // What was written has to be on its way before the connection is torn down.
+  if (isCut) response.write(text, () => response.destroy());
+  else response.end(text);
 }

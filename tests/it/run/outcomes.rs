@@ -147,6 +147,31 @@ fn a_client_is_not_believed() {
 }
 
 #[test]
+fn a_client_that_ends_itself_or_only_complains_is_told_with_its_words() {
+    let yard = Yard::new();
+    let ended = |subtype: &str, error: &str| {
+        let event = json!({"type": "result", "subtype": subtype, "is_error": true, "errors": [error]});
+        format!("echo '{event}'; exit 1")
+    };
+    let rows = [
+        (ended("error_max_budget_usd", "Reached maximum budget ($2)"), "over_budget", "Reached maximum budget ($2)"),
+        (ended("error_max_turns", "Reached maximum number of turns (3)"), "failed", "turns (3)"),
+        ("echo 'error: no such option' >&2; exit 1".to_owned(), "harness_error", "no such option"),
+        // More than is kept of one line, and no end.
+        ("head -c 9000000 /dev/zero | tr '\\0' x >&2; exit 1".to_owned(), "harness_error", "xxxx"),
+    ];
+    for (lines, outcome, reason) in &rows {
+        let path = fake(&yard, "claude", &format!("[ \"$1\" = --version ] && exit\n{lines}"));
+        let words = ["start", "--json", "--harness", "claude-code", "--instructions", "Work.", "--timeout", "20"];
+        let answer: crate::program::Answer = yard.command(&words).env("PATH", path).output().expect("runs").into();
+        let report = answer.json();
+        assert_eq!(report["outcome"], *outcome, "{lines}: {report}");
+        let told = report["reason"].as_str().expect("a reason");
+        assert!(told.contains(reason) && told.len() < 2_000, "{lines}: {report}");
+    }
+}
+
+#[test]
 fn a_program_that_cannot_be_run_is_an_error_of_the_harness() {
     let yard = Yard::new();
     let file = yard.place.folder.path().join("no-program");
