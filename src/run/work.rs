@@ -1,6 +1,7 @@
 //! The worktree and the branch of a run: made before it begins, all or nothing. Must never make anything where something is
 //! refused, and never take away what it did not make.
 
+pub mod base;
 pub mod facts;
 pub mod shared;
 

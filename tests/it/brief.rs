@@ -48,6 +48,27 @@ fn what_the_task_holds_stays_in_its_json() {
 }
 
 #[test]
+fn who_has_the_task_is_no_matter_of_a_run() {
+    let packet = json!({
+        "task_id": "8e287857-4f0b-4c1d-9a77-51c2b0e6d9f4", "version": 10, "status": "in_progress",
+        "owner": "codex:01a2f6de", "idle": "12m", "taken_over": {"by": "codex:01a2f6de", "v": 8, "age": "3h"},
+        "note": "The line names no version: what changed since it was written cannot be told.",
+        "next": "Another session has this task. Ask the owner before task_takeover (it needs force).",
+        "title": "Import", "summary": "", "pending": "14h", "grade": "thin", "continued_by": "tomas",
+        "handoff_next": "make", "messages": [{"text": "Mind the batches."}],
+        "unrecorded_runs": {"count": 1, "rows": [{"run": "5a5a4688", "outcome": "no_work"}], "next": "heyaira run record RUN"},
+    });
+    let text = Brief { packet: Some(&packet), ..brief() }.text();
+    let told = text.lines().find(|line| line.starts_with('{')).expect("the packet");
+    let of_work = json!({
+        "task_id": "8e287857-4f0b-4c1d-9a77-51c2b0e6d9f4", "version": 10, "status": "in_progress", "title": "Import",
+        "handoff_next": "make", "messages": [{"text": "Mind the batches."}],
+        "unrecorded_runs": {"count": 1, "rows": [{"run": "5a5a4688", "outcome": "no_work"}]},
+    });
+    assert_eq!(serde_json::from_str::<serde_json::Value>(told).expect("JSON"), of_work);
+}
+
+#[test]
 fn words_of_whoever_started_it_come_before_the_task() {
     let packet = json!({"title": "Import"});
     let text = Brief { packet: Some(&packet), instructions: Some("Do step 2 alone.\n"), ..brief() }.text();

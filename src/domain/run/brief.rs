@@ -41,7 +41,7 @@ impl Brief<'_> {
         if let Some(instructions) = self.instructions {
             let _ = write!(text, "\n## What you are asked to do\n\n{}\n", instructions.trim_end());
         }
-        if let Some(packet) = self.packet {
+        if let Some(packet) = self.packet.map(of_work) {
             let then = if self.instructions.is_some() { "What it is about" } else { "What you are asked to do" };
             let _ = write!(text, "\n## {then}\n\n{TASK}\n```json\n{packet}\n```\n");
         }
@@ -79,6 +79,22 @@ impl Brief<'_> {
             let _ = writeln!(text, "\n      {}", test.replace('\n', "\n      "));
         }
     }
+}
+
+/// What a packet tells whoever would take the task over, which a run does not.
+const OF_TAKEOVER: [&str; 8] = ["note", "next", "owner", "idle", "taken_over", "pending", "grade", "continued_by"];
+
+/// What of a packet is about the work.
+fn of_work(packet: &Value) -> Value {
+    let mut packet = packet.clone();
+    if let Some(fields) = packet.as_object_mut() {
+        fields.retain(|name, value| !OF_TAKEOVER.contains(&name.as_str()) && value.as_str() != Some(""));
+    }
+    // How a run is recorded is for who started it; that there was one is not.
+    if let Some(runs) = packet.get_mut("unrecorded_runs").and_then(Value::as_object_mut) {
+        runs.shift_remove("next");
+    }
+    packet
 }
 
 /// What holds for every run.

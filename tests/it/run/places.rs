@@ -110,3 +110,24 @@ fn where_no_run_can_work_is_refused() {
     assert!(start(&empty.join("bare.git")).err.contains("bare repository"));
     assert_eq!(yard.runs(), [""; 0]);
 }
+
+#[test]
+fn earlier_work_that_the_base_lacks_is_told() {
+    let yard = Yard::new();
+    let task = yard.place.task("Import statements");
+    let work = "echo 1 >one.txt; git add one.txt; git commit --quiet -m One";
+    let (first, _) = yard.shell(&["--task", &task, "--branch", "one"], work);
+    let run = first["run_id"].as_str().expect("an id");
+    assert_eq!(yard.run(&["record", run, "--expected-version", "1"]).code, 0);
+    let commit = first["work"]["result_commit"].as_str().expect("a commit");
+    let warned = |words: &[&str]| {
+        let started = yard.run(&[&["start", "--task", &task], words, &["--", "true"]].concat());
+        assert_eq!(started.code, 13, "{started:?}");
+        started.err.contains(&format!("the last receipt of the task has commit \"{commit}\" on branch \"one\""))
+    };
+    assert!(warned(&[]), "HEAD lacks it");
+    assert!(!warned(&["--base", commit]));
+    // The worktree of the first run has that branch.
+    assert_eq!(yard.run(&["clean", run]).code, 0);
+    assert!(!warned(&["--branch", "one"]));
+}

@@ -74,3 +74,24 @@ fn within_a_run_none_is_started() {
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     assert_nothing_is_left(&yard);
 }
+
+#[test]
+fn a_task_that_is_finished_is_given_to_nobody() {
+    let yard = Yard::new();
+    let task = yard.place.task("Import statements");
+    for (version, status) in [(1, "cancelled"), (2, "todo")] {
+        let expected = version.to_string();
+        let words = ["task", "update", &task, "--expected-version", &expected, "--status", status, "--summary", status];
+        assert_eq!(yard.place.cli(&words).code, 0);
+        let answer = yard.run(&["start", "--task", &task, "--json", "--", "true"]);
+        if status == "todo" {
+            assert_eq!(answer.code, 13, "{answer:?}");
+            continue;
+        }
+        assert_eq!(answer.code, 2, "{answer:?}");
+        let error = answer.json()["error"].to_string();
+        let call = format!("heyaira task update {} --expected-version 2 --status todo", &task[..8]);
+        assert!(error.contains("is cancelled") && error.contains(&call), "{error}");
+        assert_nothing_is_left(&yard);
+    }
+}

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::words;
 use crate::client::harness::{Harness, launch};
 use crate::domain::handoff::line_problem;
-use crate::domain::task::reference_problem;
+use crate::domain::task::{Status, reference_problem};
 use crate::domain::text::quoted;
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
@@ -18,6 +18,7 @@ use crate::operations;
 use crate::run::folder::{Plan, Runs};
 use crate::run::watch::{BRIEF, wanted};
 use crate::run::work;
+use crate::run::work::base::lacks;
 use crate::surface::cli::flags::content;
 use crate::surface::cli::{Session, caller, now};
 
@@ -34,6 +35,25 @@ pub(super) struct Told {
     pub(super) instructions: Option<String>,
     /// The packet of its task.
     pub(super) packet: Option<Value>,
+}
+
+impl Told {
+    /// What whoever starts the run should know of its task, if anything: earlier work that the base does not have.
+    pub(super) fn warning(&self, plan: &Plan, place: &Where) -> Option<String> {
+        let receipt = &self.packet.as_ref()?["receipt"];
+        let commit = receipt["result_commit"].as_str()?;
+        let word = |text: &str| quoted(text, 100);
+        lacks(&place.path, &place.folder, &plan.base_commit, commit).then(|| {
+            let branch = receipt["branch"].as_str().filter(|branch| !["", "none"].contains(branch));
+            let branch = branch.map_or_else(String::new, |branch| format!(" on branch {}", word(branch)));
+            format!(
+                "the last receipt of the task has commit {}{branch}, which the base {} does not have: --branch goes on from a \
+                 branch, --base begins at a commit",
+                word(commit),
+                &plan.base_commit[..plan.base_commit.len().min(12)]
+            )
+        })
+    }
 }
 
 /// Where it is to work, as the command line names it.
@@ -178,6 +198,21 @@ fn unfound(program: &OsStr, folder: &Path) -> Option<String> {
     (!is_there).then(|| format!("there is no program {shown} that could be started"))
 }
 
+/// Refuses a task that is finished: its run could not be recorded.
+fn check_open(packet: &Value) -> Result<()> {
+    let status = serde_json::from_value::<Status>(packet["status"].clone()).ok();
+    let Some(status) = status.filter(|status| !status.is_open()) else { return Ok(()) };
+    let id = packet["task_id"].as_str().and_then(|id| id.get(..8)).unwrap_or_default();
+    Err(Refusal::not_allowed(
+        format!("task {id} is {status}, so that what the run does could not be recorded on it"),
+        format!(
+            "If it must go on, reopen it first: heyaira task update {id} --expected-version {} --status todo. Nothing was \
+             started.",
+            packet["version"]
+        ),
+    ))
+}
+
 /// Instance, project and task, and the packet of the task.
 fn of_database(session: &Session, plan: &mut Plan, task: Option<&str>) -> Result<Option<Value>> {
     let service = session.config.open(false)?;
@@ -196,6 +231,7 @@ fn of_service(session: &Session, service: &Service, plan: &mut Plan, task: Optio
     identity["instance"].as_str().unwrap_or_default().clone_into(&mut plan.instance);
     let Some(task) = task else { return Ok(None) };
     let packet = ask("continuity_context", json!({"handoff": task}))?;
+    check_open(&packet)?;
     plan.task_id = packet["task_id"].as_str().map(str::to_owned);
     plan.task_version = packet["version"].as_i64();
     Ok(Some(packet))
