@@ -8,7 +8,10 @@ pub mod claim;
 #[cfg(unix)]
 pub mod clean;
 #[cfg(unix)]
+pub mod ending;
+#[cfg(unix)]
 mod family;
+mod file;
 pub mod folder;
 #[cfg(unix)]
 pub mod log;
@@ -27,7 +30,18 @@ pub mod tests;
 pub mod totals;
 #[cfg(unix)]
 pub mod watch;
+#[cfg(unix)]
+pub mod watcher;
 pub mod work;
+
+/// The variable that says which run a process belongs to, by which every process of a run can be told.
+pub const VARIABLE: &str = "HEYAIRA_RUN";
+
+/// What its environment holds for every process of a run.
+#[cfg(unix)]
+fn mark(run_id: &str) -> String {
+    format!("{VARIABLE}={run_id}")
+}
 
 /// The present moment, in microseconds since 1970.
 #[cfg(unix)]

@@ -4,6 +4,7 @@
 pub mod brief;
 pub mod check;
 mod handoff;
+mod mask;
 pub mod outcome;
 mod problems;
 mod receipt;

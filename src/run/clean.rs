@@ -8,11 +8,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::folder::{Plan, RunFolder};
-use super::watch::mark;
-use super::{claim, recover};
+use super::watcher::Watcher;
+use super::{claim, mark, recover};
 use crate::domain::text::quoted;
 use crate::git::since::Since;
-use crate::git::worktree::{Turn, Writer, branches, in_words};
+use crate::git::worktree::{Branch, Turn, Writer, branches, in_words};
 use crate::git::{Failure, Git};
 
 /// How long git may take.
@@ -25,12 +25,24 @@ const NAMED: usize = 3;
 /// What was taken away of a run, and what stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// True if its worktree was taken away; one that was there before the run stays.
-    pub worktree: bool,
-    /// True if its branch was taken away: it had no commit of its own.
-    pub branch: bool,
+    /// What became of its worktree.
+    pub worktree: Fate,
+    /// What became of its branch.
+    pub branch: Fate,
     /// How many processes were left and were ended.
     pub processes: i64,
+}
+
+/// What became of something that a run left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// It was gone before.
+    #[default]
+    Gone,
+    /// It was taken away.
+    Taken,
+    /// It stays: why, and what can be done about it.
+    Kept(String),
 }
 
 /// What stands against it, a sentence each: `is_recorded` where the report is on its task, `force` where that and
@@ -38,7 +50,13 @@ pub struct Cleaned {
 pub fn problems(folder: &RunFolder, plan: &Plan, is_recorded: bool, force: bool) -> Vec<String> {
     let name = plan.run_id.get(..8).unwrap_or(&plan.run_id);
     if claim::is_owned(folder).unwrap_or(true) || folder.report().is_err() {
-        return vec![format!("run {name} is not over: wait for it, or end it with heyaira run stop {name}")];
+        let trouble = Watcher::of(folder).and_then(|watcher| watcher.trouble());
+        return vec![match trouble {
+            Some(trouble) => {
+                format!("run {name} is not over, and its watcher {trouble}: end it with heyaira run stop {name}")
+            }
+            None => format!("run {name} is not over: wait for it, or end it with heyaira run stop {name}"),
+        }];
     }
     let mut problems = Vec::new();
     if !is_recorded && !force {
@@ -127,22 +145,51 @@ fn in_repository(plan: &Plan, cleaned: &mut Cleaned) -> Result<(), Failure> {
     if plan.made_worktree {
         make_deletable(&plan.worktree);
         writer.remove(&plan.worktree)?;
-        cleaned.worktree = true;
+        cleaned.worktree = Fate::Taken;
+    } else {
+        let place = quoted(&plan.worktree.to_string_lossy(), 200);
+        cleaned.worktree =
+            Fate::Kept(format!("it was there before the run: git worktree remove {place} takes it away"));
     }
+    // A git that was killed left it; nobody else writes this branch, and the run is over.
     if plan.made_branch {
-        // A git that was killed left it; nobody else writes this branch, and the run is over.
         let _ = fs::remove_file(plan.git_folder.join(format!("refs/heads/{}.lock", plan.branch)));
-        let since = Since::open(&path, &plan.git_folder, until)?;
-        let found = branches(&git, &plan.branch)?.into_iter().find(|branch| branch.name == plan.branch);
-        // Whoever checked it out goes on from it.
-        if let Some(branch) = found.filter(|branch| branch.worktree.is_none())
-            && since.is_ancestor(&branch.commit, &plan.base_commit)?
-        {
-            writer.remove_branch(&plan.branch, &branch.commit)?;
-            cleaned.branch = true;
-        }
     }
+    let since = Since::open(&path, &plan.git_folder, until)?;
+    let Some(branch) = branches(&git, &plan.branch)?.into_iter().find(|branch| branch.name == plan.branch) else {
+        return Ok(());
+    };
+    cleaned.branch = if let Some(why) = why_kept(plan, &since, &branch)? {
+        Fate::Kept(why)
+    } else {
+        writer.remove_branch(&plan.branch, &branch.commit)?;
+        Fate::Taken
+    };
     Ok(())
+}
+
+/// Why a branch stays, and what can be done about it; none where it may go.
+fn why_kept(plan: &Plan, since: &Since, branch: &Branch) -> Result<Option<String>, Failure> {
+    let name = &branch.name;
+    if !plan.made_branch {
+        return Ok(Some("it was there before the run".to_owned()));
+    }
+    // Whoever checked it out goes on from it.
+    if let Some(place) = &branch.worktree {
+        let place = quoted(&place.to_string_lossy(), 200);
+        return Ok(Some(format!("it is checked out in {place}: git branch -D {name} once it is not")));
+    }
+    if since.is_ancestor(&branch.commit, &plan.base_commit)? {
+        return Ok(None);
+    }
+    let own = format!("--exclude={name}");
+    let alone = since.count(&[&branch.commit, "--not", &own, "--branches", "--tags", "--remotes"])?;
+    Ok(Some(if alone > 0 {
+        let commits = if alone == 1 { "1 commit that is".to_owned() } else { format!("{alone} commits that are") };
+        format!("it has {commits} nowhere else: git merge {name}, or git branch -D {name} to lose what it holds")
+    } else {
+        format!("it has commits, which are elsewhere too: git branch -D {name} loses nothing")
+    }))
 }
 
 /// Gives its owner back the right to delete what is in a folder: harnesses and their tools keep files that nobody may

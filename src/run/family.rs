@@ -18,6 +18,29 @@ pub(super) struct Member {
     session: i32,
     /// When it began, in the kernel's own units.
     pub(super) began: u64,
+    /// True while a signal or a debugger keeps it from doing anything.
+    pub(super) is_stopped: bool,
+}
+
+/// A process by its number; none where it has ended.
+pub(super) fn find(id: u32) -> Option<Member> {
+    let id = i32::try_from(id).ok()?;
+    #[cfg(target_os = "linux")]
+    let found = one(id);
+    #[cfg(not(target_os = "linux"))]
+    let found = all().into_iter().find(|member| member.id == id);
+    found
+}
+
+/// The process that was started with these words after its program's name.
+pub(super) fn started_with(words: &[&str]) -> Option<Member> {
+    all().into_iter().find(|member| is_started_with(member, words))
+}
+
+/// True for a process that was started with these words after its program's name.
+pub(super) fn is_started_with(member: &Member, words: &[&str]) -> bool {
+    let own = arguments(member);
+    own.len() > words.len() && own[1..].iter().zip(words).all(|(own, word)| own == word.as_bytes())
 }
 
 /// What descends from a process, without that process. Elsewhere than on Linux also what carries the mark: a process whose
@@ -76,7 +99,20 @@ fn below(all: &[Member], first: BTreeSet<i32>) -> Vec<Member> {
 fn all() -> Vec<Member> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    ids.filter_map(|id| read(id, &std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?)).collect()
+    ids.filter_map(one).collect()
+}
+
+#[cfg(target_os = "linux")]
+fn one(id: i32) -> Option<Member> {
+    // A process names itself, in bytes that need be no text.
+    let stat = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+    read(id, &String::from_utf8_lossy(&stat))
+}
+
+#[cfg(target_os = "linux")]
+fn arguments(member: &Member) -> Vec<Vec<u8>> {
+    let words = std::fs::read(format!("/proc/{}/cmdline", member.id)).unwrap_or_default();
+    words.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
 /// One line of `/proc/ID/stat`. The name stands in brackets and may hold anything.
@@ -94,6 +130,7 @@ fn read(id: i32, stat: &str) -> Option<Member> {
         group: number(2)?,
         session: number(3)?,
         began: fields.get(19)?.parse().ok()?,
+        is_stopped: matches!(*fields.first()?, "T" | "t"),
     })
 }
 
@@ -120,6 +157,7 @@ fn all() -> Vec<Member> {
             group,
             session: process.session_id().map_or(id, number),
             began: process.start_time(),
+            is_stopped: matches!(process.status(), ProcessStatus::Stop | ProcessStatus::Tracing),
         }
     };
     alive.map(member).collect()
@@ -135,4 +173,15 @@ fn is_marked(member: &Member, mark: &str) -> bool {
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, wanted);
     let process = system.process(id).filter(|process| process.start_time() == member.began);
     process.is_some_and(|process| process.environ().iter().any(|variable| variable == mark))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn arguments(member: &Member) -> Vec<Vec<u8>> {
+    use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+    let (Ok(mut system), Ok(id)) = (System::new(), u32::try_from(member.id)) else { return Vec::new() };
+    let id = sysinfo::Pid::from_u32(id);
+    let wanted = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, wanted);
+    let words = system.process(id).map(sysinfo::Process::cmd).unwrap_or_default();
+    words.iter().map(|word| word.as_encoded_bytes().to_vec()).collect()
 }

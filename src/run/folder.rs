@@ -2,13 +2,14 @@
 //! a report is on disk before anybody is told of it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::file;
 use crate::client::state::State;
 use crate::domain::run::{Outcome, Report};
 
@@ -16,6 +17,12 @@ use crate::domain::run::{Outcome, Report};
 pub const REPORT: &str = "run-report.json";
 /// The phase of a run that has no place yet.
 pub const WAITING: &str = "waiting";
+/// The phase of a run whose harness works.
+pub const WORKING: &str = "working";
+/// The phase of a run whose test commands run.
+pub const TESTING: &str = "testing";
+/// The phase of a run whose processes are ended, and that git is asked about.
+pub const ENDING: &str = "ending";
 /// What was asked for.
 const PLAN: &str = "run.json";
 /// How far it is.
@@ -82,10 +89,13 @@ pub struct Plan {
 /// How far a run is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// `waiting`, `working`, `testing`, `over`.
+    /// `waiting`, `working`, `testing`, `ending`, `over`.
     pub phase: String,
-    /// The watcher's process, and when it began, in seconds since 1970: numbers of processes are used again.
+    /// The watcher's process, and when it began, in the kernel's own units: numbers of processes are used again.
     pub watcher: Option<(u32, u64)>,
+    /// The runs that it waits for, while it has no place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
     /// The harness's process group.
     pub group: Option<i32>,
     /// When the harness was started, in microseconds since 1970.
@@ -139,8 +149,9 @@ impl Runs {
         };
         let mut folders = Vec::new();
         for entry in entries {
-            let folder = entry?.path();
-            if folder.join(PLAN).is_file() {
+            let entry = entry?;
+            let folder = entry.path();
+            if entry.file_type().is_ok_and(|found| found.is_dir()) && file::is_regular(&folder.join(PLAN)) {
                 folders.push(RunFolder { folder });
             }
         }
@@ -177,7 +188,12 @@ impl RunFolder {
 
     /// Makes it, for this user alone.
     pub fn make(&self) -> io::Result<()> {
-        private().create(&self.folder)
+        file::make_folder(&self.folder)
+    }
+
+    /// Makes a file in it, in the place of whatever has that name.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        file::create(&self.folder.join(name))
     }
 
     /// The plan.
@@ -195,6 +211,12 @@ impl RunFolder {
         self.read(PROGRESS)
     }
 
+    /// True where it is written down how far the run is, in a folder that is none of another name.
+    pub fn has_progress(&self) -> bool {
+        self.folder.symlink_metadata().is_ok_and(|found| found.is_dir())
+            && file::is_regular(&self.folder.join(PROGRESS))
+    }
+
     /// Writes how far the run is.
     pub fn write_progress(&self, progress: &Progress) -> io::Result<()> {
         self.write(PROGRESS, progress)
@@ -205,36 +227,34 @@ impl RunFolder {
         self.read(REPORT)
     }
 
+    /// True once there is one. What cannot be read is none, nor is that of another run.
+    pub fn is_reported(&self) -> bool {
+        self.report().is_ok_and(|report| self.folder.file_name().is_some_and(|name| *name == *report.run_id))
+    }
+
     /// Writes the report, and is sure that it is on disk.
     pub fn write_report(&self, report: &Report) -> io::Result<()> {
         self.write(REPORT, report)
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<T> {
-        let text = fs::read(self.folder.join(name))?;
+        let text = file::read(&self.folder.join(name))?;
         serde_json::from_slice(&text).map_err(io::Error::other)
     }
 
     fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
-        let whole = self.folder.join(name);
-        let part = self.folder.join(format!("{name}.part"));
+        let (whole, part) = (self.folder.join(name), format!("{name}.part"));
         // A harness can do what its user can: what it took away or put in the way keeps no report from being written.
         self.make()?;
-        for place in [&whole, &part] {
-            if place.symlink_metadata().is_ok_and(|found| found.is_dir()) {
-                fs::remove_dir_all(place)?;
-            }
+        if whole.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            fs::remove_dir_all(&whole)?;
         }
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&part)?;
+        let mut file = self.create(&part)?;
         let mut text = serde_json::to_vec_pretty(value)?;
         text.push(b'\n');
         file.write_all(&text)?;
         file.sync_all()?;
-        fs::rename(&part, &whole)?;
+        fs::rename(self.folder.join(part), &whole)?;
         File::open(&self.folder)?.sync_all()
     }
 }

@@ -5,10 +5,11 @@
 //! which the last two are kept; closing the log puts them behind the beginning. So whoever finds a log that nobody closed
 //! can close it.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::file;
 use crate::domain::run::Log;
 
 /// The parts of the bound: the beginning has two, and each of the two pieces of the end has one.
@@ -21,30 +22,31 @@ pub struct BoundedLog {
     limit: u64,
     /// How many bytes came.
     bytes: u64,
-    /// Where they go now, and how many bytes still fit there.
-    file: Option<(File, u64)>,
-    /// Where the pieces of the end begin, the older one first.
-    pieces: Vec<u64>,
+    /// How many bytes still fit into the last of the files; none where it cannot be written.
+    room: Option<u64>,
+    /// The file of the beginning, and those of the end, the older one first: where each begins, and what it is. They stay
+    /// open, for a harness can take away what has a name.
+    files: Vec<(u64, File)>,
     problem: Option<String>,
 }
 
 impl BoundedLog {
     /// A new log of at most `limit` bytes.
     pub fn new(path: PathBuf, limit: u64) -> Self {
-        let file = create(&path);
-        let problem = file.as_ref().err().map(ToString::to_string);
-        let room = limit - limit / PARTS * 2;
-        Self { path, limit, bytes: 0, file: file.ok().map(|file| (file, room)), pieces: Vec::new(), problem }
+        let made = file::create(&path);
+        let problem = made.as_ref().err().map(ToString::to_string);
+        let room = made.is_ok().then_some(limit - limit / PARTS * 2);
+        Self { path, limit, bytes: 0, room, files: made.ok().map(|file| (0, file)).into_iter().collect(), problem }
     }
 
     /// Keeps bytes, or counts them.
     pub fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let room = self.file.as_ref().map_or(u64::MAX, |(_, room)| *room);
-            if room == 0 {
+            if self.room == Some(0) {
                 self.next_piece();
                 continue;
             }
+            let room = self.room.unwrap_or(u64::MAX);
             let count = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
             let (now, later) = bytes.split_at(count);
             self.put(now);
@@ -54,45 +56,58 @@ impl BoundedLog {
 
     fn put(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
-        let Some((file, room)) = &mut self.file else { return };
-        *room -= bytes.len() as u64;
+        let (Some(room), Some((_, file))) = (self.room, self.files.last_mut()) else { return };
+        self.room = Some(room - bytes.len() as u64);
         if let Err(error) = file.write_all(bytes) {
             self.problem.get_or_insert(error.to_string());
-            self.file = None;
+            self.room = None;
         }
     }
 
     fn next_piece(&mut self) {
-        let size = (self.limit / PARTS).max(1);
-        if self.pieces.len() == 2 {
-            let oldest = self.pieces.remove(0);
+        if self.files.len() > 2 {
+            let (oldest, _) = self.files.remove(1);
             let _ = fs::remove_file(piece(&self.path, oldest));
         }
-        match create(&piece(&self.path, self.bytes)) {
+        match file::create(&piece(&self.path, self.bytes)) {
             Ok(file) => {
-                self.pieces.push(self.bytes);
-                self.file = Some((file, size));
+                self.files.push((self.bytes, file));
+                self.room = Some((self.limit / PARTS).max(1));
             }
             Err(error) => {
                 self.problem.get_or_insert(error.to_string());
-                self.file = None;
+                self.room = None;
             }
         }
     }
 
     /// Puts the end behind the beginning; what was left out, and what went wrong.
-    pub fn close(mut self) -> (Log, Vec<String>) {
-        self.file = None;
-        let (log, problem) = joined(&self.path, Some(self.bytes));
-        let problem = self.problem.or(problem);
-        let said = problem.map(|problem| format!("The log could not be written whole: {problem}."));
-        (log, said.into_iter().collect())
+    pub fn close(self) -> (Log, Vec<String>) {
+        let mut problems = self.problem.into_iter().map(unwritten).collect::<Vec<_>>();
+        let mut files = self.files.into_iter();
+        let mut kept = 0;
+        if let Some((_, first)) = files.next() {
+            let pieces: Vec<(u64, File)> = files.collect();
+            let names: Vec<PathBuf> = pieces.iter().map(|(begins, _)| piece(&self.path, *begins)).collect();
+            let is_there = file::is_at(&first, &self.path);
+            if !is_there {
+                problems
+                    .push("The log was taken away or replaced while it was written; it was written again.".to_owned());
+            }
+            match joined(&self.path, (first, is_there), pieces) {
+                Ok((count, _)) => kept = count,
+                Err(error) => problems.push(unwritten(error.to_string())),
+            }
+            for name in names {
+                let _ = fs::remove_file(name);
+            }
+        }
+        (told(&self.path, self.bytes, kept), problems)
     }
 }
 
-/// Closes a log whose writer is gone.
-pub fn close_left(path: &Path) -> Log {
-    joined(path, None).0
+fn unwritten(error: impl std::fmt::Display) -> String {
+    format!("The log could not be written whole: {error}.")
 }
 
 /// What is wrong with a log that was closed, if anything is: whoever may work here may take it away. It has a bound of `limit`.
@@ -107,11 +122,46 @@ pub fn problem(log: &Log, limit: u64) -> Option<String> {
     is_short.then(|| format!("The log {} is not whole: of {bytes} bytes {there} are there.", log.path))
 }
 
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |found| found.len())
+}
+
+fn told(path: &Path, bytes: u64, kept: u64) -> Log {
+    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    Log { path: path.display().to_string(), bytes: number(bytes), left_out: number(bytes.saturating_sub(kept)) }
+}
+
+/// Closes a log whose writer is gone; what went wrong.
+pub fn close_left(path: &Path) -> (Log, Vec<String>) {
+    let pieces = pieces(path);
+    let open = |begins: u64| Some((begins, file::open(&piece(path, begins)).ok()?));
+    let files: Vec<(u64, File)> = pieces.iter().filter_map(|begins| open(*begins)).collect();
+    let mut problems = Vec::new();
+    let first = match file::open_to_append(path) {
+        Ok(file) => {
+            let is_alone = file::is_alone(&file);
+            Ok((file, is_alone))
+        }
+        // Whoever was killed before it began has none.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
+            return (told(path, 0, 0), Vec::new());
+        }
+        Err(error) => {
+            problems.push(format!("The beginning of the log is lost: {error}."));
+            file::create(path).map(|file| (file, true))
+        }
+    };
+    let found = first.and_then(|first| joined(path, first, files));
+    for begins in pieces {
+        let _ = fs::remove_file(piece(path, begins));
+    }
+    match found {
+        Ok((kept, ends)) => (told(path, ends, kept), problems),
+        Err(error) => {
+            problems.push(unwritten(error));
+            (told(path, 0, 0), problems)
+        }
+    }
 }
 
 /// The file of a piece of the end.
@@ -131,37 +181,27 @@ fn pieces(path: &Path) -> Vec<u64> {
     found
 }
 
-/// Puts the pieces behind the beginning. `bytes` is how many came, where that is known.
-fn joined(path: &Path, bytes: Option<u64>) -> (Log, Option<String>) {
-    let mut problem = None;
-    let mut kept = length(path);
+/// Puts the pieces behind the beginning, in a new file where that is not the one of this name alone: how many bytes were
+/// kept, and how many came as far as the pieces tell.
+fn joined(path: &Path, (first, is_there): (File, bool), pieces: Vec<(u64, File)>) -> io::Result<(u64, u64)> {
+    let mut log = if is_there { first } else { copied(first, path)? };
+    let mut kept = log.seek(io::SeekFrom::End(0))?;
     let mut ends = kept;
-    for begins in pieces(path) {
-        let part = piece(path, begins);
-        let size = length(&part);
-        match append(path, &part, begins - ends.min(begins)) {
-            Ok(()) => kept += size,
-            Err(error) => problem = Some(error.to_string()),
+    for (begins, mut part) in pieces {
+        part.rewind()?;
+        if begins > ends {
+            writeln!(log, "\n[heyaira: {} bytes are left out here]", begins - ends)?;
         }
+        let size = io::copy(&mut part, &mut log)?;
+        kept += size;
         ends = begins + size;
-        let _ = fs::remove_file(part);
     }
-    let bytes = bytes.unwrap_or(ends);
-    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let log =
-        Log { path: path.display().to_string(), bytes: number(bytes), left_out: number(bytes.saturating_sub(kept)) };
-    (log, problem)
+    Ok((kept, ends))
 }
 
-fn length(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |found| found.len())
-}
-
-/// Adds a piece to the log, behind a line for what is missing before it.
-fn append(path: &Path, part: &Path, missing: u64) -> io::Result<()> {
-    let mut log = OpenOptions::new().append(true).open(path)?;
-    if missing > 0 {
-        writeln!(log, "\n[heyaira: {missing} bytes are left out here]")?;
-    }
-    io::copy(&mut File::open(part)?, &mut log).map(drop)
+fn copied(mut from: File, path: &Path) -> io::Result<File> {
+    let mut log = file::create(path)?;
+    from.rewind()?;
+    io::copy(&mut from, &mut log)?;
+    Ok(log)
 }

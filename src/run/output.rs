@@ -21,13 +21,14 @@ pub(super) enum Stream {
     Errors,
 }
 
-/// Takes lines.
+/// Takes lines, or bytes as they come.
 type Listener = Box<dyn FnMut(&[u8]) + Send>;
 
 /// Both outputs of one process.
 pub struct Output {
     log: Mutex<Option<BoundedLog>>,
-    lines: Mutex<(Lines, Listener)>,
+    listener: Mutex<(Option<Lines>, Listener)>,
+    is_one: bool,
     began: Instant,
     /// When something last came, in microseconds after it began.
     active: AtomicU64,
@@ -42,8 +43,23 @@ impl fmt::Debug for Output {
 impl Output {
     /// Into that log; `listener` gets the lines of standard output, each without its end.
     pub fn new(log: BoundedLog, listener: impl FnMut(&[u8]) + Send + 'static) -> Self {
-        let lines = Mutex::new((Lines::default(), Box::new(listener) as Listener));
-        Self { log: Mutex::new(Some(log)), lines, began: Instant::now(), active: AtomicU64::new(0) }
+        Self::with(log, Some(Lines::default()), Box::new(listener))
+    }
+
+    /// Into that log; `listener` gets what comes as it comes, both outputs in one, as a terminal would show them.
+    pub fn in_one(log: BoundedLog, listener: impl FnMut(&[u8]) + Send + 'static) -> Self {
+        Self::with(log, None, Box::new(listener))
+    }
+
+    fn with(log: BoundedLog, lines: Option<Lines>, listener: Listener) -> Self {
+        let is_one = lines.is_none();
+        let listener = Mutex::new((lines, listener));
+        Self { log: Mutex::new(Some(log)), listener, is_one, began: Instant::now(), active: AtomicU64::new(0) }
+    }
+
+    /// True where both outputs are one.
+    pub(super) fn is_one(&self) -> bool {
+        self.is_one
     }
 
     /// When something last came, in microseconds after it began.
@@ -68,15 +84,16 @@ impl Output {
             log.write(bytes);
         }
         if stream == Stream::Output {
-            let (lines, listener) = &mut *held(&self.lines);
-            lines.take(bytes, listener);
+            match &mut *held(&self.listener) {
+                (Some(lines), listener) => lines.take(bytes, listener),
+                (None, listener) => listener(bytes),
+            }
         }
     }
 
     /// The stream is at its end: a last line may have none.
     pub(super) fn end(&self, stream: Stream) {
-        if stream == Stream::Output {
-            let (lines, listener) = &mut *held(&self.lines);
+        if let (Stream::Output, (Some(lines), listener)) = (stream, &mut *held(&self.listener)) {
             lines.end(listener);
         }
     }

@@ -2,7 +2,7 @@
 //! descend from this one or carry the run's mark, nor call anything over while one of them is left.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io::{self, PipeReader, Read};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -19,6 +19,8 @@ use crate::domain::run::Exit;
 pub const GRACE: Duration = Duration::from_millis(1_500);
 /// How long what ends anyway after the harness may take, before it is ended.
 const SETTLING: Duration = Duration::from_millis(100);
+/// How long what happened while this process was stopped may take to be heard of.
+const CATCHING_UP: Duration = Duration::from_millis(500);
 /// How long is tried to end processes that the kernel does not end.
 const STUBBORN: Duration = Duration::from_secs(10);
 /// How often it is looked for processes that were started while others were ended.
@@ -59,24 +61,6 @@ pub fn stand_alone() -> io::Result<()> {
     Ok(())
 }
 
-/// Ends what is left below this process once it waits for none of its children any more, such as what a test command
-/// started in a session of its own. How many there were.
-pub fn sweep(mark: &str) -> i64 {
-    let mut met = BTreeSet::new();
-    let until = Instant::now() + STUBBORN;
-    loop {
-        // What has ended is no process, and a number, until its parent has asked.
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-        let left = descendants(getpid(), mark);
-        if left.is_empty() || Instant::now() >= until {
-            return i64::try_from(met.len()).unwrap_or(i64::MAX);
-        }
-        met.extend(left.iter().map(|member| (member.id, member.began)));
-        signal_all(&left, Signal::KILL);
-        thread::sleep(AGAIN);
-    }
-}
-
 /// A process that runs, in a group of its own.
 #[derive(Debug)]
 pub struct Running {
@@ -85,7 +69,8 @@ pub struct Running {
     events: Receiver<Event>,
     exit: Option<Exit>,
     is_childless: bool,
-    closed: usize,
+    /// How many outputs are not at their end.
+    open: usize,
     /// Whom to tell that it is to stop, so that it does not wait for anything else.
     stopper: Sender<Event>,
 }
@@ -96,16 +81,20 @@ impl Running {
     /// One process runs at a time: whatever child of this process ends meanwhile is taken for one of its.
     pub fn start(command: &mut Command, mark: &str, output: &Arc<Output>) -> io::Result<Self> {
         std::os::unix::process::CommandExt::process_group(command, 0);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn()?;
-        let id = i32::try_from(child.id()).map_err(io::Error::other)?;
+        let pipes = pipes(command, output.is_one())?;
+        let spawned = command.spawn();
+        // It holds the other ends of the pipes, which have to close with the process.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let id = i32::try_from(spawned?.id()).map_err(io::Error::other)?;
         let leader = Pid::from_raw(id).ok_or_else(|| io::Error::other("a process without a number"))?;
         let (tell, events) = channel();
-        drain(child.stdout.take(), Stream::Output, Arc::clone(output), tell.clone());
-        drain(child.stderr.take(), Stream::Errors, Arc::clone(output), tell.clone());
+        let open = pipes.len();
+        for (stream, pipe) in pipes {
+            drain(pipe, stream, Arc::clone(output), tell.clone());
+        }
         reap(leader, tell.clone());
         let mark = mark.to_owned();
-        Ok(Self { leader, mark, events, exit: None, is_childless: false, closed: 0, stopper: tell })
+        Ok(Self { leader, mark, events, exit: None, is_childless: false, open, stopper: tell })
     }
 
     /// Its process group.
@@ -128,10 +117,22 @@ impl Running {
         match event {
             Event::Ended(exit) => self.exit = Some(exit),
             Event::Childless => self.is_childless = true,
-            Event::Closed => self.closed += 1,
+            Event::Closed => self.open = self.open.saturating_sub(1),
             Event::Stop => {}
         }
         Some(event)
+    }
+
+    /// Takes what happened while this process did nothing, as where it was stopped, until the process has ended or nothing
+    /// comes any more.
+    pub fn catch_up(&mut self) -> Option<Event> {
+        loop {
+            match self.next(Instant::now() + CATCHING_UP) {
+                Some(event @ Event::Ended(_)) => return Some(event),
+                Some(_) => {}
+                None => return None,
+            }
+        }
     }
 
     /// Ends whatever is left of it: asks, waits a little, and kills until nothing is left.
@@ -144,6 +145,8 @@ impl Running {
         self.meet(&mut met);
         if !self.is_gone() {
             self.signal(Signal::TERM);
+            // One that is stopped hears it then.
+            self.signal(Signal::CONT);
             self.wait(GRACE, Self::is_gone);
             let until = Instant::now() + STUBBORN;
             while !self.is_gone() && Instant::now() < until {
@@ -157,8 +160,8 @@ impl Running {
             let left = self.members().len();
             ended.problems.push(format!("{left} processes could not be ended."));
         }
-        self.wait(DRAINING, |running| running.closed == 2);
-        if self.closed < 2 {
+        self.wait(DRAINING, |running| running.open == 0);
+        if self.open > 0 {
             ended
                 .problems
                 .push("A process outside of the run holds its output open; what comes of it is not kept.".to_owned());
@@ -210,18 +213,28 @@ pub(super) fn signal_all(members: &[Member], signal: Signal) {
     }
 }
 
+/// The pipes of a command's outputs, from where they are read: one where both are one.
+fn pipes(command: &mut Command, is_one: bool) -> io::Result<Vec<(Stream, PipeReader)>> {
+    let (reader, writer) = io::pipe()?;
+    if is_one {
+        command.stdout(writer.try_clone()?).stderr(writer);
+        return Ok(vec![(Stream::Output, reader)]);
+    }
+    let (errors, error_writer) = io::pipe()?;
+    command.stdout(writer).stderr(error_writer);
+    Ok(vec![(Stream::Output, reader), (Stream::Errors, errors)])
+}
+
 /// Reads a pipe to its end, whatever comes.
-fn drain(pipe: Option<impl Read + Send + 'static>, stream: Stream, output: Arc<Output>, tell: Sender<Event>) {
+fn drain(mut pipe: PipeReader, stream: Stream, output: Arc<Output>, tell: Sender<Event>) {
     thread::spawn(move || {
         let mut piece = vec![0; 64 * 1024];
-        if let Some(mut pipe) = pipe {
-            loop {
-                match pipe.read(&mut piece) {
-                    Ok(0) => break,
-                    Ok(count) => output.take(stream, &piece[..count]),
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
+        loop {
+            match pipe.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => output.take(stream, &piece[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
             }
         }
         output.end(stream);

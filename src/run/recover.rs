@@ -11,8 +11,9 @@ use super::folder::{Plan, RunFolder, Runs};
 use super::log::{self, close_left};
 use super::process::{GRACE, signal_all};
 use super::report::{Parts, assemble};
-use super::watch::{OUTPUT, mark};
-use super::{claim, family, now, work};
+use super::watch::OUTPUT;
+use super::watcher::Watcher;
+use super::{claim, family, mark, now, work};
 use crate::client::harness::{Harness, Told};
 use crate::client::harness::{Meter, Place, Spent};
 use crate::domain::run::{Exit, Outcome, Program, Report};
@@ -41,35 +42,53 @@ pub fn all(runs: &Runs) -> io::Result<Vec<Report>> {
 
 /// Reports on a run whose watcher is gone; none where there is a report, or somebody has it in hand.
 pub fn one(folder: &RunFolder) -> io::Result<Option<Report>> {
-    if is_reported(folder) || claim::is_owned(folder)? {
+    because(folder, None)
+}
+
+/// The same where it is known why the watcher is gone, in words that follow "what watched over it".
+pub(super) fn because(folder: &RunFolder, why: Option<&str>) -> io::Result<Option<Report>> {
+    if folder.is_reported() || is_in_hand(folder)? {
         return Ok(None);
     }
     let Some(owner) = claim::own(folder)? else { return Ok(None) };
-    if is_reported(folder) {
+    if folder.is_reported() {
         return Ok(None);
     }
-    let report = gone(folder)?;
+    let report = gone(folder, why)?;
     folder.write_report(&report)?;
     drop(owner);
     Ok(Some(report))
 }
 
-fn is_reported(folder: &RunFolder) -> bool {
-    folder.path().join(super::folder::REPORT).is_file()
+/// True while somebody starts the run, watches over it or reports on it.
+fn is_in_hand(folder: &RunFolder) -> io::Result<bool> {
+    // A harness can take the locks away, and hold them itself once its watcher is gone.
+    if Watcher::of(folder).is_some() {
+        return Ok(true);
+    }
+    let is_owned = claim::is_owned(folder)?;
+    if !is_owned || folder.progress().is_ok_and(|progress| progress.watcher.is_none()) {
+        return Ok(is_owned);
+    }
+    let Some(run_id) = folder.path().file_name().and_then(|name| name.to_str()) else { return Ok(true) };
+    end(&mark(run_id));
+    claim::is_owned(folder)
 }
 
-fn gone(folder: &RunFolder) -> io::Result<Report> {
+fn gone(folder: &RunFolder, why: Option<&str>) -> io::Result<Report> {
     let plan = folder.plan()?;
     let mut progress = folder.progress().unwrap_or_default();
     let (processes, left) = end(&mark(&plan.run_id));
-    let mut problems = vec!["How its harness ended is not known: what watched over it was gone.".to_owned()];
+    let gone = why.unwrap_or("was killed");
+    let mut problems = vec![format!("How its harness ended is not known: what watched over it {gone}.")];
     if left > 0 {
         problems.push(format!("{left} processes could not be ended."));
     }
     let (work, unknown) = work::facts(&plan);
     problems.extend(unknown);
+    let (log, unkept) = close_left(&folder.path().join(OUTPUT));
+    problems.extend(unkept);
     let is_begun = progress.started_micros > 0;
-    let log = close_left(&folder.path().join(OUTPUT));
     if is_begun {
         problems.extend(work::shared::changed(&plan, folder, None));
     }
@@ -81,7 +100,7 @@ fn gone(folder: &RunFolder) -> io::Result<Report> {
     let told = Told { session_id: native, cost_usd: progress.cost_usd, ..Told::default() };
     let parts = Parts {
         outcome: Outcome::Interrupted,
-        reason: "What watched over it was killed.".to_owned(),
+        reason: if why.is_some() { "It was interrupted." } else { "What watched over it was killed." }.to_owned(),
         started_micros,
         took: Duration::from_micros(took),
         exit: Exit::default(),
@@ -92,9 +111,9 @@ fn gone(folder: &RunFolder) -> io::Result<Report> {
         tests: Vec::new(),
         log,
         processes,
+        problems,
     };
-    let mut report = assemble(&plan, parts);
-    report.problems = problems;
+    let report = assemble(&plan, parts);
     "over".clone_into(&mut progress.phase);
     progress.outcome = Some(report.outcome);
     // The report says the same.
@@ -113,6 +132,8 @@ fn spent(plan: &Plan, started_micros: i64, told: &Told) -> Option<Spent> {
 pub(super) fn end(mark: &str) -> (i64, usize) {
     let first = family::left(mark);
     signal_all(&first, Signal::TERM);
+    // One that is stopped hears it then.
+    signal_all(&first, Signal::CONT);
     let wait = |until: Instant, kills: bool| loop {
         let left = family::left(mark);
         if left.is_empty() || Instant::now() >= until {

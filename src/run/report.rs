@@ -1,4 +1,4 @@
-//! From what was seen of a run to its report. Must never hold a secret that the harness put into its words.
+//! From what was seen of a run to its report. Must never hold a secret, whoever put it there.
 
 use std::time::Duration;
 
@@ -44,9 +44,11 @@ pub struct Parts {
     pub log: Log,
     /// How many processes had to be ended.
     pub processes: i64,
+    /// What could not be found out, a sentence each.
+    pub problems: Vec<String>,
 }
 
-/// The report.
+/// The report, without secrets: a harness can put one into a commit's subject, a file's name or its command's words.
 pub fn assemble(plan: &Plan, parts: Parts) -> Report {
     let told = parts.told;
     let native = told.session_id.filter(|id| !id.is_empty());
@@ -55,7 +57,7 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
     let unknown = Cost { usd: None, basis: "unknown".to_owned() };
     let spent = parts.spent;
     let model = spent.as_ref().and_then(|spent| spent.model.clone());
-    Report {
+    let report = Report {
         schema: SCHEMA.to_owned(),
         schema_version: SCHEMA_VERSION,
         run_id: plan.run_id.clone(),
@@ -63,14 +65,14 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
         task_id: plan.task_id.clone(),
         task_version: plan.task_version,
         outcome: parts.outcome,
-        reason: masked(&parts.reason).into_owned(),
+        reason: parts.reason,
         started: Timestamp(parts.started_micros).rfc3339(),
         ended: Timestamp(now()).rfc3339(),
         harness_ms: i64::try_from(parts.took.as_millis()).unwrap_or(i64::MAX),
         session_ref: session_ref.unwrap_or_else(|| format!("run:{}", plan.run_id)),
         native_session_id: native,
         is_resumed: plan.resume.is_some(),
-        harness: without_secrets(Program { version: told.version.or(parts.program.version), ..parts.program }),
+        harness: Program { version: told.version.or(parts.program.version), ..parts.program },
         model: model.or(told.model),
         usage: spent.as_ref().and_then(Spent::tokens),
         cost: spent.as_ref().map_or(unknown, Spent::cost),
@@ -84,13 +86,9 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
         },
         log: parts.log,
         ended_processes: parts.processes,
-        problems: Vec::new(),
-    }
-}
-
-fn without_secrets(program: Program) -> Program {
-    let command = program.command.iter().map(|word| masked(word).into_owned()).collect();
-    Program { command, ..program }
+        problems: parts.problems,
+    };
+    report.masked()
 }
 
 /// A text of the harness's without secrets. What is cut off would no longer be known for one, so they are taken out first.

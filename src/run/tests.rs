@@ -1,41 +1,40 @@
-//! The test commands of a run, after its harness is gone: each whole, in the worktree, with its own log and time. Must never
-//! leave a process behind, nor hand a credential of ours to a command.
+//! The test commands of a run, after its harness is gone: each in the worktree, with its own log and time, and ended as a
+//! harness is. Must never leave a process behind, nor hand a credential of ours to a command.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::VARIABLE;
 use super::folder::{Plan, RunFolder};
 use super::log::BoundedLog;
-use super::process::GRACE;
+use super::output::Output;
+use super::process::{Event, Running};
+use super::stop::Stop;
 use super::totals::Reader;
-use crate::domain::run::{Exit, Test};
-use crate::git::process;
+use crate::domain::run::Test;
 
-/// How often a command is looked after while it says nothing.
-const AGAIN: Duration = Duration::from_millis(20);
-/// How long its output may stay open after its processes were ended.
-const DRAINED: Duration = Duration::from_secs(2);
 /// What a command does not get: it is the work of a harness that has no credential either.
 const CREDENTIALS: [&str; 3] = ["HEYAIRA_TOKEN", "HEYAIRA_DATABASE", "HEYAIRA_WRITE_CONTEXT"];
+/// How often it is said meanwhile that somebody is at work.
+const TICK: Duration = Duration::from_secs(1);
 
-/// Runs the test commands in their order. `is_stopped` is asked between and while; what was not run then is not told.
-pub fn run(plan: &Plan, folder: &RunFolder, is_stopped: &dyn Fn() -> bool) -> (Vec<Test>, Vec<String>) {
+/// Runs the test commands in their order, until somebody wants the run to end: what was not run then is not told. `tick` is
+/// called about every second.
+pub fn run(plan: &Plan, folder: &RunFolder, stop: &Stop, tick: &mut dyn FnMut()) -> (Vec<Test>, Vec<String>) {
     let (mut tests, mut problems) = (Vec::new(), Vec::new());
     for (place, command) in plan.tests.iter().enumerate() {
-        if is_stopped() {
+        if stop.is_asked() {
             problems.push(format!("{} test commands were not run: the run was stopped.", plan.tests.len() - place));
             break;
         }
         let log = folder.path().join(format!("test-{}.log", place + 1));
-        match one(plan, command, &log, is_stopped) {
+        match one(plan, command, &log, stop, tick) {
             Ok((test, told)) => {
                 tests.push(test);
-                problems.extend(told);
+                problems.extend(told.iter().map(|problem| format!("Test command {}: {problem}", place + 1)));
             }
             Err(error) => {
                 problems.push(format!("Test command {} could not be run: {error}.", place + 1));
@@ -46,25 +45,45 @@ pub fn run(plan: &Plan, folder: &RunFolder, is_stopped: &dyn Fn() -> bool) -> (V
     (tests, problems)
 }
 
-fn one(plan: &Plan, command: &str, log: &Path, is_stopped: &dyn Fn() -> bool) -> io::Result<(Test, Vec<String>)> {
-    let mut reader = Reader::default();
-    let mut kept = BoundedLog::new(log.to_owned(), plan.log_limit);
+fn one(plan: &Plan, words: &str, log: &Path, stop: &Stop, tick: &mut dyn FnMut()) -> io::Result<(Test, Vec<String>)> {
+    let reader = Arc::new(Mutex::new(Reader::default()));
+    let listener = Arc::clone(&reader);
+    let log = BoundedLog::new(log.to_owned(), plan.log_limit);
+    let output = Arc::new(Output::in_one(log, move |bytes| {
+        listener.lock().unwrap_or_else(PoisonError::into_inner).take(bytes);
+    }));
     let begin = Instant::now();
-    let until = begin + Duration::from_millis(plan.test_timeout_ms);
-    let ended = whole(shell(plan, command), until, is_stopped, &mut |bytes| {
-        reader.take(bytes);
-        kept.write(bytes);
-    })?;
-    let (log, problems) = kept.close();
+    let mut running = Running::start(&mut shell(plan, words), &super::mark(&plan.run_id), &output)?;
+    stop.wake(running.stopper());
+    let timed_out = !is_in_time(&mut running, begin + Duration::from_millis(plan.test_timeout_ms), stop, tick);
+    let ended = running.end();
+    let (log, mut problems) = output.close();
+    problems.extend(ended.problems);
+    let reader = std::mem::take(&mut *reader.lock().unwrap_or_else(PoisonError::into_inner));
     let test = Test {
-        command: command.to_owned(),
+        command: words.to_owned(),
         exit: ended.exit,
-        timed_out: ended.timed_out,
+        timed_out,
         ms: i64::try_from(begin.elapsed().as_millis()).unwrap_or(i64::MAX),
-        totals: if ended.timed_out { None } else { reader.totals() },
+        totals: if timed_out { None } else { reader.totals() },
         log,
     };
     Ok((test, problems))
+}
+
+/// Waits until it ends or somebody wants the run to end; false where its time is over before.
+fn is_in_time(running: &mut Running, late: Instant, stop: &Stop, tick: &mut dyn FnMut()) -> bool {
+    while !stop.is_asked() {
+        tick();
+        if let Some(Event::Ended(_)) = running.next(late.min(Instant::now() + TICK)) {
+            return true;
+        }
+        // What ended while this process was stopped had ended in time.
+        if Instant::now() >= late {
+            return running.catch_up().is_some();
+        }
+    }
+    true
 }
 
 fn shell(plan: &Plan, words: &str) -> Command {
@@ -73,79 +92,6 @@ fn shell(plan: &Plan, words: &str) -> Command {
     for name in CREDENTIALS {
         command.env_remove(name);
     }
-    command.env("HEYAIRA_RUN", &plan.run_id);
+    command.env(VARIABLE, &plan.run_id);
     command
-}
-
-/// How a command ended.
-struct Ended {
-    exit: Exit,
-    timed_out: bool,
-}
-
-/// Runs a command in a group of its own, both its outputs in one, and ends what it leaves running.
-fn whole(
-    mut command: Command,
-    until: Instant,
-    is_stopped: &dyn Fn() -> bool,
-    take: &mut dyn FnMut(&[u8]),
-) -> io::Result<Ended> {
-    let (reader, writer) = io::pipe()?;
-    command.stdout(OwnedFd::from(writer.try_clone()?)).stderr(OwnedFd::from(writer));
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.spawn()?;
-    // It holds the other end of the pipe, which has to close.
-    drop(command);
-    let output = process::read(reader);
-    let mut timed_out = false;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        timed_out = Instant::now() >= until;
-        if timed_out || is_stopped() {
-            break None;
-        }
-        match output.recv_timeout(AGAIN) {
-            Ok(bytes) => take(&bytes),
-            Err(RecvTimeoutError::Timeout) => {}
-            // It closed its output and goes on.
-            Err(RecvTimeoutError::Disconnected) => thread::sleep(AGAIN),
-        }
-    };
-    end_group(&mut child, status.is_some(), &output, take)?;
-    let drained = Instant::now() + DRAINED;
-    while let Ok(bytes) = output.recv_timeout(drained.saturating_duration_since(Instant::now())) {
-        take(&bytes);
-    }
-    let exit = exit(status.map_or_else(|| child.wait(), Ok)?);
-    Ok(Ended { exit, timed_out })
-}
-
-/// Asks the group to end, waits a little, and kills what is left of it.
-fn end_group(
-    child: &mut Child,
-    has_ended: bool,
-    output: &Receiver<Vec<u8>>,
-    keep: &mut dyn FnMut(&[u8]),
-) -> io::Result<()> {
-    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-    let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return Ok(()) };
-    // What is gone cannot be signalled.
-    let _ = kill_process_group(group, Signal::TERM);
-    let until = Instant::now() + GRACE;
-    let mut is_gone = has_ended;
-    while Instant::now() < until && !(is_gone && test_kill_process_group(group).is_err()) {
-        is_gone = is_gone || child.try_wait()?.is_some();
-        if let Ok(bytes) = output.recv_timeout(AGAIN) {
-            keep(&bytes);
-        }
-    }
-    let _ = kill_process_group(group, Signal::KILL);
-    Ok(())
-}
-
-fn exit(status: ExitStatus) -> Exit {
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
-    Exit { code: status.code().map(i64::from), signal: signal.map(i64::from) }
 }

@@ -2,7 +2,6 @@
 //! reports. Must never end before the report is on disk, and never take the harness's word for what happened.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
 use std::io;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,14 +9,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::claim::{self, Held};
-use super::folder::{Plan, Progress, RunFolder, Runs, WAITING};
+use super::file;
+use super::folder::{ENDING, Plan, Progress, RunFolder, Runs, TESTING, WAITING, WORKING};
 use super::log::{self, BoundedLog};
 use super::output::Output;
 use super::process::{Event, Running};
 use super::report::{self, Parts};
 use super::stop::Stop;
+use super::watcher::known_by;
 use super::work::shared::{self, Noted};
-use super::{now, process, tests, work};
+use super::{VARIABLE, mark, now, tests, work};
 use crate::client::harness::version;
 use crate::client::harness::{Harness, Input, Launch, Reader, Told, Wanted, launch};
 use crate::client::harness::{Meter, Place, Spent};
@@ -30,52 +31,42 @@ use crate::economics::{Prices, Usage};
 pub const BRIEF: &str = "brief.md";
 /// The harness's output.
 pub const OUTPUT: &str = "output.log";
-/// The variable by which every process of a run can be told.
-pub const MARK: &str = "HEYAIRA_RUN";
 /// The variable that names the brief's file.
-const MARK_OF_BRIEF: &str = "HEYAIRA_RUN_BRIEF";
+const BRIEF_VARIABLE: &str = "HEYAIRA_RUN_BRIEF";
 /// What a harness does not get: who asked for the run, and what lets one write.
 const WITHHELD: [&str; 4] = ["HEYAIRA_SESSION", "HEYAIRA_TOKEN", "HEYAIRA_WRITE_CONTEXT", "OLDPWD"];
 /// How often a run looks for a place.
 const PLACE_AGAIN: Duration = Duration::from_millis(200);
 /// How often it says how far it is, and looks at what it cost.
 const TICK: Duration = Duration::from_secs(1);
-
-/// What its environment holds for every process of a run.
-pub fn mark(run_id: &str) -> String {
-    format!("{MARK}={run_id}")
-}
+/// How much too late it looks again where it was stopped itself.
+const STOOD_STILL: Duration = Duration::from_secs(2);
 
 /// Watches over one run to its end; none where somebody else has it in hand or has reported on it.
 pub fn watch(runs: &Runs, folder: &RunFolder, prices: &Prices, stop: &Stop) -> io::Result<Option<Report>> {
     let Some(owner) = claim::own(folder)? else { return Ok(None) };
-    if folder.report().is_ok() {
+    if folder.is_reported() {
         return Ok(None);
     }
     let plan = folder.plan()?;
-    let id = std::process::id();
-    let progress = Progress { watcher: Some((id, began(id))), ..Progress::default() };
-    let mut watch =
-        Watch { folder: folder.clone(), written: None, progress, stop: stop.clone(), problems: Vec::new(), plan };
+    let progress = Progress { watcher: known_by(std::process::id()), ..Progress::default() };
+    let mut watch = Watch {
+        folder: folder.clone(),
+        written: None,
+        progress,
+        stop: stop.clone(),
+        problems: Vec::new(),
+        plan,
+        owner,
+        place: None,
+    };
     let report = watch.whole(runs, prices);
     // By it the run is found and cleaned.
-    if folder.plan().ok().as_ref() != Some(&watch.plan) {
-        folder.write_plan(&watch.plan)?;
-    }
+    watch.keep_plan()?;
     folder.write_report(&report)?;
     watch.progress.outcome = Some(report.outcome);
     watch.phase("over");
-    drop(owner);
     Ok(Some(report))
-}
-
-/// When a process began, in seconds since 1970; 0 where it is not there.
-pub fn began(id: u32) -> u64 {
-    use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
-    let Ok(mut system) = System::new() else { return 0 };
-    let id = Pid::from_u32(id);
-    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), false, ProcessRefreshKind::nothing());
-    system.process(id).map_or(0, sysinfo::Process::start_time)
 }
 
 struct Watch {
@@ -85,6 +76,8 @@ struct Watch {
     written: Option<Progress>,
     stop: Stop,
     problems: Vec<String>,
+    owner: Held,
+    place: Option<Held>,
 }
 
 /// What the harness did.
@@ -102,35 +95,43 @@ struct Done {
 impl Watch {
     fn whole(&mut self, runs: &Runs, prices: &Prices) -> Report {
         let harness = Harness::named(&self.plan.harness).unwrap_or(Harness::Command);
-        let place = self.wait_for_place(runs);
-        let before = place.as_ref().map(|_| shared::note(&self.plan, &self.folder));
+        self.wait_for_place(runs);
+        let before = self.place.as_ref().map(|_| shared::note(&self.plan, &self.folder));
         self.progress.started_micros = now();
         self.progress.active_micros = self.progress.started_micros;
-        let done = match &place {
+        let done = match &self.place {
             Some(_) => self.harness(harness, prices),
             None => self.not_begun(interrupted()),
         };
-        let mut report = self.look(done, before);
-        drop(place);
-        report.problems.append(&mut self.problems);
+        let report = self.look(done, before);
+        self.place = None;
         report
     }
 
-    /// A place to work in; none where the run is to end before there was one.
-    fn wait_for_place(&mut self, runs: &Runs) -> Option<Held> {
+    /// Waits for a place to work in; there is none where the run is to end before.
+    fn wait_for_place(&mut self, runs: &Runs) {
         self.phase(WAITING);
         while !self.stop.is_asked() {
             match claim::place(runs, &self.folder, &self.plan) {
-                Ok(Some(place)) => return Some(place),
-                Ok(None) => thread::sleep(PLACE_AGAIN),
+                Ok(claim::Place::Held(place)) => {
+                    self.place = Some(place);
+                    break;
+                }
+                Ok(claim::Place::After(others)) => {
+                    if !others.is_empty() {
+                        self.progress.waits_for = others;
+                    }
+                    self.keep();
+                    thread::sleep(PLACE_AGAIN);
+                }
                 Err(error) => {
-                    self.problems.push(format!("How many runs there are could not be found out ({error})."));
+                    self.problem(format!("How many runs there are could not be found out ({error})."));
+                    self.keep();
                     thread::sleep(PLACE_AGAIN * 5);
-                    self.problems.dedup();
                 }
             }
         }
-        None
+        self.progress.waits_for.clear();
     }
 
     fn not_begun(&self, ending: Ending) -> Done {
@@ -150,7 +151,8 @@ impl Watch {
     /// Starts the harness, follows it, and ends it.
     fn harness(&mut self, harness: Harness, prices: &Prices) -> Done {
         let brief = self.folder.path().join(BRIEF);
-        let text = fs::read_to_string(&brief).unwrap_or_default();
+        let text = file::read(&brief).and_then(|text| String::from_utf8(text).map_err(io::Error::other));
+        let text = text.unwrap_or_default();
         let launch = match launch(harness, &wanted(&self.plan, &brief, &text)) {
             Ok(launch) => launch,
             Err(refusal) => return self.not_begun(Ending::NotStarted(refusal.message)),
@@ -175,11 +177,12 @@ impl Watch {
         };
         self.stop.wake(running.stopper());
         self.progress.group = Some(running.group());
-        self.phase("working");
+        self.phase(WORKING);
         let since = Timestamp(self.progress.started_micros);
         let mut meter = Meter::new(harness, since, Place::here(&self.plan.worktree), prices.clone());
-        let ending = self.follow(&mut running, &output, &reader, &mut meter);
+        let ending = self.follow(started, &mut running, &output, &reader, &mut meter);
         let took = started.elapsed();
+        self.phase(ENDING);
         let ended = running.end();
         let (log, problems) = output.close();
         self.problems.extend(ended.problems);
@@ -199,23 +202,37 @@ impl Watch {
         for name in WITHHELD {
             command.env_remove(name);
         }
-        command.env(MARK, &self.plan.run_id).env(MARK_OF_BRIEF, brief);
+        command.env(VARIABLE, &self.plan.run_id).env(BRIEF_VARIABLE, brief);
         command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(match launch.input {
             Input::Closed => Stdio::null(),
-            Input::Brief => Stdio::from(File::open(brief)?),
+            Input::Brief => Stdio::from(file::open(brief)?),
         });
         Ok(command)
     }
 
-    /// Waits until it ends or has to.
-    fn follow(&mut self, running: &mut Running, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Ending {
-        let started = Instant::now();
+    /// Waits until it ends or has to. What happened while this process was stopped comes first: what ended then had ended by
+    /// itself, and what was said then was no silence.
+    fn follow(
+        &mut self,
+        started: Instant,
+        running: &mut Running,
+        output: &Output,
+        reader: &Mutex<Reader>,
+        meter: &mut Meter,
+    ) -> Ending {
         let late = started + Duration::from_millis(self.plan.timeout_ms);
-        let mut tick = started + TICK;
+        let (mut tick, mut until, mut heard) = (started + TICK, started + TICK, started);
         loop {
+            if self.stood_still(until) {
+                heard = Instant::now();
+                if running.catch_up().is_some() {
+                    return Ending::Own;
+                }
+            }
             let at = Instant::now();
-            let silent = self.plan.silence_ms.map(|limit| (output.active() + Duration::from_millis(limit), limit));
+            let last = output.active().max(heard);
+            let silent = self.plan.silence_ms.map(|limit| (last + Duration::from_millis(limit), limit));
             if self.stop.is_asked() {
                 return interrupted();
             }
@@ -232,11 +249,22 @@ impl Watch {
                     return ending;
                 }
             }
-            let until = silent.map_or(late, |(end, _)| late.min(end)).min(tick);
+            until = silent.map_or(late, |(end, _)| late.min(end)).min(tick);
             if let Some(Event::Ended(_)) = running.next(until) {
+                self.stood_still(until);
                 return Ending::Own;
             }
         }
+    }
+
+    /// True where this process looks again much later than it meant to.
+    fn stood_still(&mut self, until: Instant) -> bool {
+        let late = Instant::now().saturating_duration_since(until);
+        if late >= STOOD_STILL {
+            let seconds = late.as_secs();
+            self.problem(format!("What watches over it was stopped, or got no time, for {seconds} seconds."));
+        }
+        late >= STOOD_STILL
     }
 
     /// Writes down how far it is.
@@ -248,7 +276,7 @@ impl Watch {
         self.progress.tokens = spent.as_ref().and_then(|spent| spent.usage).map(Usage::context);
         self.progress.cost_usd = spent.as_ref().and_then(|spent| spent.cost_usd);
         self.progress.native_session_id = told.session_id;
-        self.write_progress();
+        self.keep();
         spent
     }
 
@@ -270,20 +298,48 @@ impl Watch {
 
     fn phase(&mut self, phase: &str) {
         phase.clone_into(&mut self.progress.phase);
-        self.write_progress();
+        self.keep();
     }
 
-    /// Only where it changed. A run goes on whose folder has no room: its report is tried then.
-    fn write_progress(&mut self) {
-        if self.written.as_ref() != Some(&self.progress) && self.folder.write_progress(&self.progress).is_ok() {
+    fn problem(&mut self, problem: String) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Says that it is there and how far it is, and puts back what a harness took away: by it the run is found, and known to
+    /// be in hand.
+    fn keep(&mut self) {
+        // A run goes on whose folder has no room: its report is tried then.
+        if (!self.folder.has_progress() || self.written.as_ref() != Some(&self.progress))
+            && self.folder.write_progress(&self.progress).is_ok()
+        {
             self.written = Some(self.progress.clone());
         }
+        let _ = self.keep_plan();
+        for held in std::iter::once(&mut self.owner).chain(&mut self.place) {
+            if let Err(error) = held.keep() {
+                tracing::warn!(%error, "a lock of the run cannot be held");
+            }
+        }
+    }
+
+    fn keep_plan(&mut self) -> io::Result<()> {
+        match self.folder.plan() {
+            Ok(plan) if plan == self.plan => return Ok(()),
+            Ok(_) => self.problem("The run's plan was changed in its folder, and is written again.".to_owned()),
+            Err(error) => {
+                self.problem(format!("The run's plan is gone from its folder, and is written again ({error})."));
+            }
+        }
+        self.folder.write_plan(&self.plan)
     }
 
     /// What git and the tests say, once nothing of the harness is left.
     ///
     /// `before` is what was noted in the repository before the harness worked, if it did.
     fn look(&mut self, done: Done, before: Option<Result<Noted, String>>) -> Report {
+        self.phase(ENDING);
         let (work, problems) = work::facts(&self.plan);
         self.problems.extend(problems);
         match before {
@@ -304,11 +360,7 @@ impl Watch {
         let (mut outcome, mut reason) = decide(&seen);
         let mut ran = Vec::new();
         if outcome == Outcome::Succeeded && !self.plan.tests.is_empty() {
-            self.phase("testing");
-            let stop = self.stop.clone();
-            let (tests, problems) = tests::run(&self.plan, &self.folder, &|| stop.is_asked());
-            process::sweep(&mark(&self.plan.run_id));
-            self.problems.extend(problems);
+            let tests = self.test();
             ran = tests;
             let ending = if self.stop.is_asked() { interrupted() } else { done.ending.clone() };
             (outcome, reason) = decide(&Seen { ending: &ending, tests: &ran, ..seen });
@@ -320,7 +372,7 @@ impl Watch {
             };
             self.problems.push(format!("The test commands were not run: {why}."));
         }
-        self.look_at_folder(&done.log, &ran);
+        self.look_at_logs(&done.log, &ran);
         let parts = Parts {
             outcome,
             reason,
@@ -334,22 +386,25 @@ impl Watch {
             tests: ran,
             log: done.log,
             processes: done.processes,
+            problems: std::mem::take(&mut self.problems),
         };
         report::assemble(&self.plan, parts)
     }
 
-    /// What is missing in the run's folder: a harness can do what its user can.
-    fn look_at_folder(&mut self, output: &Log, tests: &[Test]) {
-        match self.folder.plan() {
-            Ok(plan) if plan == self.plan => {}
-            Ok(_) => self.problems.push("The run's plan was changed in its folder, and is written again.".to_owned()),
-            Err(error) => {
-                self.problems.push(format!("The run's plan is gone from its folder, and is written again ({error})."));
-            }
-        }
+    /// What is missing of the logs: a harness can do what its user can.
+    fn look_at_logs(&mut self, output: &Log, tests: &[Test]) {
         let is_begun = self.progress.group.is_some();
         let logs = is_begun.then_some(output).into_iter().chain(tests.iter().map(|test| &test.log));
         self.problems.extend(logs.filter_map(|one| log::problem(one, self.plan.log_limit)));
+    }
+
+    fn test(&mut self) -> Vec<Test> {
+        self.phase(TESTING);
+        let (plan, folder, stop) = (self.plan.clone(), self.folder.clone(), self.stop.clone());
+        let (tests, problems) = tests::run(&plan, &folder, &stop, &mut || self.keep());
+        self.problems.extend(problems);
+        self.phase(ENDING);
+        tests
     }
 }
 

@@ -4,6 +4,7 @@
 mod bounds;
 mod coordinator;
 mod disk;
+mod disorder;
 mod killed;
 mod logs;
 mod many;
@@ -12,6 +13,8 @@ mod outcomes;
 mod places;
 mod refused;
 mod script;
+mod spoiled;
+mod stopped;
 mod totals;
 mod unknown;
 
@@ -83,6 +86,21 @@ impl Yard {
         self.command(words).output().expect("the program runs").into()
     }
 
+    /// The same, which must answer within a time.
+    fn in_time(&self, words: &[&str]) -> Answer {
+        let mut command = self.command(words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        let until = Instant::now() + PATIENCE;
+        while child.try_wait().expect("it is ours").is_none() {
+            if Instant::now() > until {
+                child.kill().expect("it is ours");
+                panic!("{words:?} hangs");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        child.wait_with_output().expect("it ended").into()
+    }
+
     /// Runs lines of shell to their end; the report and the exit code.
     fn shell(&self, flags: &[&str], lines: &str) -> (Value, i32) {
         let words = [&["start", "--json"], flags, &["--", "sh", "-c", lines]].concat();
@@ -134,7 +152,9 @@ impl Detached {
     }
 }
 
+/// What a file says; nothing where it is none, such as a pipe that nobody writes into.
 fn json_of(path: &Path) -> Option<Value> {
+    path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 

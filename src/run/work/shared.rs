@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
+use super::super::file;
 use super::super::folder::{Plan, RunFolder};
 use crate::domain::secret::masked;
 use crate::domain::text::{first_of, head, hex, visible};
@@ -118,11 +119,7 @@ struct Note {
 
 impl Note {
     fn create(path: &Path) -> io::Result<Self> {
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Self { file: BufWriter::new(options.open(path)?), digest: Sha256::new() })
+        Ok(Self { file: BufWriter::new(file::create(path)?), digest: Sha256::new() })
     }
 
     /// Words that a space keeps apart, of which only the last may hold one.
@@ -149,11 +146,7 @@ struct Before {
 
 impl Before {
     fn open(path: &Path) -> io::Result<Self> {
-        // Whoever opens a pipe waits for its other end.
-        if !path.symlink_metadata()?.is_file() {
-            return Err(io::Error::other("it is no file"));
-        }
-        Ok(Self { file: BufReader::new(File::open(path)?), digest: Sha256::new(), next: None, failed: None })
+        Ok(Self { file: BufReader::new(file::open(path)?), digest: Sha256::new(), next: None, failed: None })
     }
 
     /// The mark and the name of the next record; none at the end of a part.
@@ -312,15 +305,15 @@ fn settings(since: &Since, file: &Path, little: &mut BTreeMap<String, Vec<u8>>) 
 }
 
 /// What a file is, by its mode and what stands in it; none where there is none. A link is what it leads to.
-fn mark(file: &Path) -> Option<String> {
-    let found = file.symlink_metadata().ok()?;
+fn mark(path: &Path) -> Option<String> {
+    let found = path.symlink_metadata().ok()?;
     let mut digest = Sha256::new();
     if found.is_symlink() {
-        digest.update(fs::read_link(file).unwrap_or_default().as_os_str().as_encoded_bytes());
+        digest.update(fs::read_link(path).unwrap_or_default().as_os_str().as_encoded_bytes());
     } else if found.is_file() {
         let mut text = Vec::new();
         // One that cannot be read is told by its length.
-        let _ = File::open(file).and_then(|file| file.take(FILE).read_to_end(&mut text));
+        let _ = file::open(path).and_then(|file| file.take(FILE).read_to_end(&mut text));
         digest.update(&text);
     }
     #[cfg(unix)]

@@ -2,9 +2,8 @@
 
 use crate::error::Result;
 use crate::operation::right;
+use crate::run::VARIABLE;
 
-/// The variable that says which run a process belongs to.
-pub const VARIABLE: &str = "HEYAIRA_RUN";
 /// The commands that are no operations and write nothing, by their words.
 const READING: [&str; 12] = [
     "completions",

@@ -145,7 +145,12 @@ fn cleaning_takes_nothing_that_is_nowhere_else() {
 
     ask(&yard, &["run", "record", &ids[0], "--expected-version", "1"]);
     let cleaned = ask(&yard, &["run", "clean", &ids[0]]);
-    assert_eq!(cleaned["cleaned"][0]["branch_kept"], format!("heyaira/run-{}", ids[0]), "{cleaned}");
+    let branch = format!("heyaira/run-{}", ids[0]);
+    assert_eq!(cleaned["cleaned"][0]["branch_kept"], branch, "{cleaned}");
+    let why = format!(
+        "it has 1 commit that is nowhere else: git merge {branch}, or git branch -D {branch} to lose what it holds"
+    );
+    assert_eq!(cleaned["cleaned"][0]["branch_kept_because"], why, "{cleaned}");
     let all = ask(&yard, &["run", "clean", "--all", "--force"]);
     assert_eq!(all["cleaned"].as_array().map(Vec::len), Some(2), "{all}");
     assert!(all["kept"][0].as_str().is_some_and(|kept| kept.contains("is not over")), "{all}");
@@ -155,6 +160,35 @@ fn cleaning_takes_nothing_that_is_nowhere_else() {
     let branches = yard.git(&["branch", "--format=%(refname:short)"]);
     assert_eq!(branches.lines().collect::<Vec<_>>(), [format!("heyaira/run-{}", ids[0]).as_str(), "main"]);
     assert_eq!(ask(&yard, &["run", "list"])["total"], 4, "the database keeps the reports");
+}
+
+#[test]
+fn cleaning_says_why_something_stays_and_what_cannot_be_taken_away_keeps_nothing_else() {
+    let yard = Yard::new();
+    let beside = yard.place.folder.path().join("beside");
+    let named = beside.to_str().expect("UTF-8");
+    yard.git(&["worktree", "add", "--quiet", "-b", "beside", named]);
+    let (there, _) = yard.shell(&["--branch", "beside", "--worktree", named], WORK);
+    let (merged, _) = yard.shell(&[], WORK);
+    yard.git(&["merge", "--quiet", merged["work"]["branch"].as_str().expect("a branch")]);
+    let (broken, _) = yard.shell(&[], "true");
+    // Nothing can be asked of a folder that is no repository.
+    let plan = yard.state().join("runs").join(broken["run_id"].as_str().expect("an id")).join("run.json");
+    let mut planned = super::json_of(&plan).expect("a plan");
+    planned["git_folder"] = json!(yard.told());
+    std::fs::write(&plan, planned.to_string()).expect("a file");
+    let refused = cli(&yard, &["run", "clean", "--all", "--force", "--json"]);
+    assert_ne!(refused.code, 0, "{refused:?}");
+    let told = refused.json()["error"]["details"].clone();
+    let problems = told["problems"].to_string();
+    assert!(problems.contains(&short(&broken["run_id"])) && problems.contains("cannot be taken away"), "{told}");
+    let rows = told["cleaned"].as_array().expect("rows");
+    let row = |report: &Value| rows.iter().find(|row| row["run"] == short(&report["run_id"])).expect("a row");
+    assert_eq!(row(&there)["branch_kept_because"], "it was there before the run");
+    let why = row(&there)["worktree_kept_because"].as_str().expect("why");
+    assert!(why.starts_with("it was there before the run: git worktree remove "), "{why}");
+    let why = row(&merged)["branch_kept_because"].as_str().expect("why");
+    assert!(why.starts_with("it has commits, which are elsewhere too: git branch -D "), "{why}");
 }
 
 #[test]

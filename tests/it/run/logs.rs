@@ -38,7 +38,8 @@ fn a_log_that_nobody_closed_can_be_closed() {
     log.write(&[b'x'; 10_000]);
     log.write(b"the end\n");
     drop(log);
-    let told = close_left(&path);
+    let (told, problems) = close_left(&path);
+    assert_eq!(problems, [""; 0]);
     assert_eq!(told.bytes, 10_008);
     assert!(told.left_out > 8_900, "{told:?}");
     let text = std::fs::read_to_string(&path).expect("a log");
@@ -70,4 +71,53 @@ fn lines_come_whole_and_of_one_that_is_too_long_its_beginning() {
     lines.end(&mut listener);
     let lengths: Vec<usize> = found.iter().map(Vec::len).collect();
     assert_eq!(lengths, [3, 3, 5, LINE_MAX, 4]);
+}
+
+#[test]
+fn a_log_that_is_taken_away_or_replaced_is_whole_at_its_end_and_nothing_else_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, other) = (folder.path().join("output.log"), folder.path().join("other"));
+    for place in 0..3 {
+        std::fs::write(&other, "mine").expect("a file");
+        let mut log = BoundedLog::new(path.clone(), 1024);
+        log.write(&[b'x'; 10_000]);
+        let entries = std::fs::read_dir(folder.path()).expect("a folder").flatten();
+        let names = entries.map(|entry| entry.path()).filter(|name| *name != other);
+        for name in names {
+            std::fs::remove_file(&name).expect("it is there");
+            match place {
+                0 => {}
+                1 => std::os::unix::fs::symlink(&other, &name).expect("a link"),
+                _ => std::fs::hard_link(&other, &name).expect("a name"),
+            }
+        }
+        log.write(b"the end\n");
+        let (told, problems) = log.close();
+        assert_eq!(told.bytes, 10_008);
+        assert!(problems.len() == 1 && problems[0].contains("was taken away or replaced"), "{problems:?}");
+        let text = std::fs::read_to_string(&path).expect("a log");
+        assert!(text.starts_with("xxx") && text.ends_with("the end\n"), "{text}");
+        assert_eq!(std::fs::read_to_string(&other).expect("the other"), "mine");
+    }
+}
+
+#[test]
+fn a_log_that_nobody_closed_is_not_put_through_a_link_or_a_second_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, other) = (folder.path().join("output.log"), folder.path().join("other"));
+    for is_link in [true, false] {
+        std::fs::write(&other, "mine").expect("a file");
+        let mut log = BoundedLog::new(path.clone(), 1024);
+        log.write(&[b'x'; 10_000]);
+        drop(log);
+        std::fs::remove_file(&path).expect("it is there");
+        if is_link {
+            std::os::unix::fs::symlink(&other, &path).expect("a link");
+        } else {
+            std::fs::hard_link(&other, &path).expect("a name");
+        }
+        close_left(&path);
+        assert_eq!(std::fs::read_to_string(&other).expect("the other"), "mine");
+        assert!(path.symlink_metadata().is_ok_and(|found| found.is_file()));
+    }
 }

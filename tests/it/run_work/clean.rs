@@ -3,7 +3,7 @@
 use std::fs;
 
 use heyaira::domain::run::Report;
-use heyaira::run::clean::{clean, problems};
+use heyaira::run::clean::{Fate, clean, problems};
 use heyaira::run::folder::{Plan, RunFolder};
 use serde_json::json;
 
@@ -46,7 +46,7 @@ fn nothing_is_left_of_a_run_without_commits() {
     fs::write(field.repository.folder.join(".git/refs/heads/heyaira/run-5d0c9a44.lock"), "").expect("written");
     assert_eq!(problems(&folder, &plan, true, false), Vec::<String>::new());
     let cleaned = clean(&folder, &plan).expect("clean");
-    assert!(cleaned.worktree && cleaned.branch, "{cleaned:?}");
+    assert_eq!((&cleaned.worktree, &cleaned.branch), (&Fate::Taken, &Fate::Taken));
     assert!(!folder.path().exists());
     assert_eq!(field.snapshot(), before);
     clean(&folder, &plan).expect("clean already");
@@ -83,7 +83,9 @@ fn a_branch_with_commits_or_one_that_is_used_elsewhere_stays() {
             harness(&plan, "git commit -q --allow-empty -m Work");
         }
         let cleaned = clean(&folder, &plan).expect("clean");
-        assert!(cleaned.worktree && !cleaned.branch, "{cleaned:?}");
+        let why = if is_elsewhere { "it is checked out in " } else { "it has 1 commit that is nowhere else" };
+        assert_eq!(cleaned.worktree, Fate::Taken);
+        assert!(matches!(&cleaned.branch, Fate::Kept(told) if told.starts_with(why)), "{cleaned:?}");
         git(&field.repository.folder, &["rev-parse", "--verify", &format!("refs/heads/{}", plan.branch)]);
         assert!(!plan.worktree.exists() && !folder.path().exists());
     }

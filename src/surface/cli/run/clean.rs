@@ -11,7 +11,7 @@ use super::{deliver, runs};
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
 use crate::operations;
-use crate::run::clean::{clean as take_away, problems};
+use crate::run::clean::{Fate, clean as take_away, problems};
 use crate::surface::cli::{Session, answer};
 
 /// `heyaira run clean RUN…`, `heyaira run clean --all`.
@@ -42,27 +42,37 @@ pub fn clean(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
         let next = "Nothing was taken away.";
         return Err(Refusal::not_allowed(against.join("; "), next).with("problems", against));
     }
+    let (cleaned, failed): (Vec<_>, Vec<_>) = ready.iter().map(row).partition(Result::is_ok);
     let mut told = Map::new();
-    let rows = ready.iter().map(|(run, _)| row(run)).collect::<Result<Vec<Value>>>()?;
-    told.insert("cleaned".to_owned(), json!(rows));
+    told.insert("cleaned".to_owned(), json!(cleaned.into_iter().flatten().collect::<Vec<Value>>()));
     if !against.is_empty() {
         told.insert("kept".to_owned(), json!(against));
+    }
+    let failed: Vec<String> = failed.into_iter().filter_map(Result::err).collect();
+    if !failed.is_empty() {
+        let next = "See to it and call again: what is taken away already is no failure then.";
+        let refusal = Refusal::not_allowed(failed.join("; "), next).with("problems", failed);
+        return Err(told.into_iter().fold(refusal, |refusal, (name, value)| refusal.with(&name, value)));
     }
     answer::print(&Value::Object(told), session.json)
 }
 
-fn row(run: &Local) -> Result<Value> {
-    let cleaned = take_away(&run.folder, &run.plan).map_err(|problem| {
-        let name = &run.plan.run_id[..8];
-        let next = "See to it and call again: what is taken away already is no failure then.";
-        Refusal::not_allowed(format!("run {name} cannot be taken away: {problem}"), next)
-    })?;
-    let mut row = json!({"run": &run.plan.run_id[..8]});
-    if !cleaned.branch && run.plan.made_branch {
+fn row((run, _): &(Local, Vec<String>)) -> std::result::Result<Value, String> {
+    let name = run.short();
+    let cleaned =
+        take_away(&run.folder, &run.plan).map_err(|problem| format!("run {name} cannot be taken away: {problem}"))?;
+    let mut row = json!({"run": name});
+    if let Fate::Kept(why) = &cleaned.branch {
         row["branch_kept"] = json!(run.plan.branch);
+        row["branch_kept_because"] = json!(why);
     }
-    if run.plan.made_worktree {
-        row["worktree"] = json!(run.plan.worktree);
+    match &cleaned.worktree {
+        Fate::Taken => row["worktree"] = json!(run.plan.worktree),
+        Fate::Kept(why) => {
+            row["worktree_kept"] = json!(run.plan.worktree);
+            row["worktree_kept_because"] = json!(why);
+        }
+        Fate::Gone => {}
     }
     if cleaned.processes > 0 {
         row["ended_processes"] = json!(cleaned.processes);

@@ -16,7 +16,8 @@ pub(super) fn one(session: &Session, folder: &RunFolder) -> Result<()> {
     session.ask(operation("run_report")?, json!({"report": report}))?;
     let mut progress = folder.progress().unwrap_or_default();
     progress.is_delivered = true;
-    folder.write_progress(&progress).map_err(unread)
+    // Whoever cleaned it away meanwhile wants none of it back.
+    if folder.path().exists() { folder.write_progress(&progress).map_err(unread) } else { Ok(()) }
 }
 
 /// Puts every report of the session's project there that is not yet, those of lost watchers too. One that is refused
@@ -52,6 +53,13 @@ pub(super) fn working(session: &Session, runs: &Runs) -> Result<Vec<Value>> {
             row["task"] = json!(task);
         }
         row["branch"] = json!(run.plan.branch);
+        if !run.progress.waits_for.is_empty() {
+            row["waits_for"] = json!(shorts(&run.progress.waits_for));
+        }
+        if let Some(trouble) = run.trouble() {
+            row["watcher"] = json!(trouble);
+            row["next"] = json!(format!("heyaira run stop {}", run.short()));
+        }
         if run.progress.started_micros > 0 {
             let at = crate::domain::time::Timestamp(run.progress.started_micros);
             row["age"] = json!(at.age(now()));
@@ -62,4 +70,9 @@ pub(super) fn working(session: &Session, runs: &Runs) -> Result<Vec<Value>> {
         row
     };
     Ok(going.map(row).collect())
+}
+
+/// The beginnings of the ids of runs.
+pub(super) fn shorts(runs: &[String]) -> Vec<&str> {
+    runs.iter().map(|run| run.get(..8).unwrap_or(run)).collect()
 }

@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use super::deliver::shorts;
 use super::{exit_code, on_signals};
 use crate::domain::run::Report;
 use crate::domain::text::{grouped, visible};
 use crate::domain::time::Timestamp;
-use crate::error::{Refusal, Result};
-use crate::run::folder::{Plan, Progress, REPORT, RunFolder};
-use crate::run::recover;
+use crate::error::{Code, Refusal, Result};
+use crate::run::ending;
+use crate::run::folder::{Plan, Progress, REPORT, RunFolder, WORKING};
+use crate::run::watcher::Watcher;
 use crate::surface::cli::{Session, answer, now};
 
 /// How often it is looked how far it is.
@@ -30,6 +32,8 @@ pub(super) enum Event {
     Stop,
     /// The watcher is gone.
     Over,
+    /// The run was ended, or could not be.
+    Ended(Box<std::result::Result<Report, String>>),
 }
 
 /// Hears from now on that a run is to end, also before it has begun.
@@ -71,22 +75,39 @@ pub(super) fn follow(
     watcher: Child,
     events: Events,
 ) -> Result<ExitCode> {
-    let id = watcher.id();
+    let tell = events.tell.clone();
     wait(watcher, events.tell);
     let mut line = Line::new(plan);
-    loop {
+    let mut is_asked = false;
+    let ended = loop {
         match events.events.recv_timeout(LOOKS) {
-            Ok(Event::Stop) => stop(id),
-            Ok(Event::Over) | Err(RecvTimeoutError::Disconnected) => break,
+            // Once is enough: from then on it is seen to that it ends.
+            Ok(Event::Stop) if is_asked => line.say("it is being ended"),
+            Ok(Event::Stop) => {
+                is_asked = true;
+                end(folder.clone(), tell.clone());
+            }
+            Ok(Event::Ended(ended)) => break *ended,
+            Ok(Event::Over) if is_asked => {}
+            Ok(Event::Over) | Err(RecvTimeoutError::Disconnected) => break ending::reported(folder),
             Err(RecvTimeoutError::Timeout) => line.tell(folder),
         }
-    }
+    };
     line.end();
-    let unread = |error: std::io::Error| Refusal::internal(&format!("the report cannot be read: {error}"));
-    recover::one(folder).map_err(unread)?;
-    let report = folder.report().map_err(unread)?;
+    let report = ended.map_err(|keeps| {
+        let name = &plan.run_id[..8];
+        let next = format!("heyaira run list tells how far it is; heyaira run stop {name} ends it.");
+        Refusal::new(Code::Unavailable, format!("the run {name} {keeps}"), next)
+    })?;
     tell_report(session, folder, &report)?;
     Ok(ExitCode::from(exit_code(report.outcome)))
+}
+
+/// Ends a run, its watcher too where that does not answer.
+fn end(folder: RunFolder, tell: Sender<Event>) {
+    thread::spawn(move || {
+        let _ = tell.send(Event::Ended(Box::new(ending::end(&folder))));
+    });
 }
 
 fn wait(mut watcher: Child, tell: Sender<Event>) {
@@ -102,7 +123,7 @@ struct Line {
     name: String,
     is_terminal: bool,
     told: Option<Instant>,
-    phase: String,
+    state: String,
 }
 
 impl Line {
@@ -114,18 +135,29 @@ impl Line {
             plan.worktree.display()
         )));
         let is_terminal = std::io::stderr().is_terminal();
-        Self { name: plan.run_id[..8].to_owned(), is_terminal, told: None, phase: String::new() }
+        Self { name: plan.run_id[..8].to_owned(), is_terminal, told: None, state: String::new() }
     }
 
     fn tell(&mut self, folder: &RunFolder) {
         let Ok(progress) = folder.progress() else { return };
+        let trouble = Watcher::of(folder).and_then(|watcher| watcher.trouble());
+        let state = format!("{} {}", progress.phase, trouble.is_some());
         let is_due = self.is_terminal || self.told.is_none_or(|at| at.elapsed() >= TELLS);
-        if !is_due && progress.phase == self.phase {
+        if !is_due && state == self.state {
             return;
         }
+        self.state = state;
+        let mut text = sentence(&progress, now());
+        if let Some(trouble) = trouble {
+            let name = &self.name;
+            let _ = write!(text, "; its watcher {trouble}: Ctrl-C or heyaira run stop {name} ends it");
+        }
+        self.say(&text);
+    }
+
+    fn say(&mut self, text: &str) {
         self.told = Some(Instant::now());
-        self.phase.clone_from(&progress.phase);
-        let text = visible(&format!("run {}: {}", self.name, sentence(&progress, now())));
+        let text = visible(&format!("run {}: {text}", self.name));
         if self.is_terminal {
             // Whoever closed the terminal sees no line.
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K{text}");
@@ -144,11 +176,13 @@ impl Line {
 /// How far a run is, in one line.
 fn sentence(progress: &Progress, now: Timestamp) -> String {
     if progress.started_micros == 0 {
-        return format!("{} for a place", progress.phase);
+        let others = shorts(&progress.waits_for).join(", ");
+        let after = if others.is_empty() { String::new() } else { format!(", behind {others}") };
+        return format!("{} for a place{after}", progress.phase);
     }
     let age = |micros: i64| Timestamp(micros).age(now);
     let mut text = format!("{} for {}", progress.phase, age(progress.started_micros));
-    if progress.phase == "working" {
+    if progress.phase == WORKING {
         let _ = write!(text, ", last output {} ago", age(progress.active_micros));
     }
     if let Some(tokens) = progress.tokens {

@@ -5,8 +5,10 @@ use std::io;
 use crate::domain::run::Outcome;
 use crate::domain::text::quoted;
 use crate::error::{Code, Refusal, Result};
+use crate::run::ending::over;
 use crate::run::folder::{Plan, Progress, RunFolder, Runs};
 use crate::run::recover;
+use crate::run::watcher::Watcher;
 
 /// How many characters of an id are needed.
 const PREFIX: usize = 4;
@@ -40,6 +42,13 @@ impl Local {
     }
 }
 
+impl Local {
+    /// Why its watcher cannot be waited for, in words that follow "its watcher"; none where there is none, or it works.
+    pub fn trouble(&self) -> Option<String> {
+        Watcher::of(&self.folder).filter(|_| self.outcome.is_none())?.trouble()
+    }
+}
+
 /// All runs of this machine. Those whose watcher is gone are reported on first.
 pub fn all(runs: &Runs) -> io::Result<Vec<Local>> {
     recover::all(runs)?;
@@ -55,7 +64,7 @@ pub fn all(runs: &Runs) -> io::Result<Vec<Local>> {
 }
 
 fn of(folder: RunFolder) -> io::Result<Local> {
-    let outcome = folder.report().ok().map(|report| report.outcome);
+    let outcome = over(&folder).map(|report| report.outcome);
     Ok(Local { plan: folder.plan()?, progress: folder.progress().unwrap_or_default(), outcome, folder })
 }
 

@@ -1,6 +1,6 @@
 //! `heyaira run start`: makes the worktree, writes plan and brief, and starts the watcher.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ use crate::run::claim::{self, Held};
 use crate::run::folder::{Plan, RunFolder, Runs};
 use crate::run::recover;
 use crate::run::watch::BRIEF;
+use crate::run::watcher::WORDS;
 use crate::run::work::{Prepared, prepare};
 use crate::surface::cli::{Session, answer};
 
@@ -95,24 +96,18 @@ fn write_brief(folder: &RunFolder, plan: &Plan, told: &Told) -> io::Result<()> {
         instructions: told.instructions.as_deref(),
         packet: told.packet.as_ref(),
     };
-    let mut file = private(folder, BRIEF)?;
+    let mut file = folder.create(BRIEF)?;
     file.write_all(brief.text().as_bytes())?;
     file.sync_all()
-}
-
-fn private(folder: &RunFolder, name: &str) -> io::Result<fs::File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(folder.path().join(name))
 }
 
 /// The watcher is this program. The database's address may hold a password, so it is no argument.
 fn command(session: &Session, folder: &RunFolder, plan: &Plan) -> io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["run", "watch", &plan.run_id, "--project", &plan.project]);
+    // By these words it is known again.
+    command.args(WORDS).args([&plan.run_id, "--project", &plan.project]);
     command.current_dir(&session.config.folder).stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(Stdio::from(private(folder, WATCHER_LOG)?));
+    command.stderr(Stdio::from(folder.create(WATCHER_LOG)?));
     if let Some(named) = &session.named_database {
         command.env("HEYAIRA_DATABASE", named);
     }
