@@ -227,7 +227,8 @@ const NO_TEXT: [(&str, &str); 16] = [
     ("verification", "verification_key task_id receipt_version at verdict"),
     (
         "run_report",
-        "run_key run_id project_id task_id outcome started_at ended_at received_at fingerprint recorded_version recorded_at",
+        "run_key run_id project_id task_id outcome started_at ended_at received_at fingerprint recorded_version recorded_at \
+         problems",
     ),
 ];
 

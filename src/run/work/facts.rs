@@ -161,16 +161,18 @@ impl Look<'_> {
     /// What is checked out, and the result that goes with it.
     fn head(&mut self, since: &Since, branch: Option<String>, commit: Option<String>, tip: &Tip) {
         self.told_of_head(branch.as_deref(), tip);
-        let steps = since.steps().map(|steps| self.of_run(steps));
+        let steps = since.steps().unwrap_or_default();
+        // What git noted tells what was done only as far as it goes on to what is there now: it can be turned off or emptied.
+        let is_noted = steps.last().is_some_and(|last| commit.as_ref().is_none_or(|commit| *commit == last.commit));
         let is_on_branch = branch.as_deref() == Some(&self.plan.branch);
         // A branch without a commit is a name that nothing bears.
         self.work.branch = branch.filter(|_| commit.is_some());
-        let made = made(steps.as_deref().unwrap_or_default());
+        let made = made(&self.of_run(steps));
         let found = match (tip, commit) {
             (Tip::At(tip), _) if is_on_branch || *tip != self.plan.base_commit => Found::Commit(tip.clone()),
             (Tip::Unknown | Tip::Broken(_), _) => Found::Unknown,
-            (_, Some(commit)) => self.result_elsewhere(since, commit, &made, steps.is_some()),
-            (_, None) => self.result_nowhere(since, &made, steps.is_some()),
+            (_, Some(commit)) => self.result_elsewhere(since, commit, &made, is_noted),
+            (_, None) => self.result_nowhere(since, &made, is_noted),
         };
         let result = match found {
             Found::Commit(commit) => commit,

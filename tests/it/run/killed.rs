@@ -53,7 +53,7 @@ fn a_run_whose_watcher_was_killed_is_ended_and_reported_by_whoever_looks() {
     let lines = "trap '' TERM; \
                  (setsid sh -c 'trap \"\" TERM; echo $$ >$TOLD/daemon; while :; do sleep 0.05; done' >/dev/null 2>&1 &); \
                  (env -i sh -c 'trap \"\" TERM; while :; do sleep 0.05; done' >/dev/null 2>&1 & echo $! >$TOLD/unmarked); \
-                 echo said; echo work >work.txt; echo $$ >$TOLD/harness; while :; do sleep 0.05; done";
+                 git tag left; echo said; echo work >work.txt; echo $$ >$TOLD/harness; while :; do sleep 0.05; done";
     let run = yard.detached(&[], lines);
     let ids = ["harness", "daemon", "unmarked"].map(|name| number_in(&yard.told().join(name)));
     wait_until("the output", || std::fs::read(run.folder.join("output.log")).is_ok_and(|kept| kept == b"said\n"));
@@ -68,6 +68,7 @@ fn a_run_whose_watcher_was_killed_is_ended_and_reported_by_whoever_looks() {
     let report = run.report().expect("a report");
     assert_eq!(report["work"]["uncommitted"], json!(["work.txt"]), "{report}");
     assert_eq!(report["log"]["bytes"], 5);
+    assert!(report["problems"].to_string().contains("tag left appeared"), "{report}");
 }
 
 #[test]

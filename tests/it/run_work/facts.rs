@@ -61,6 +61,11 @@ fn what_the_harness_did_to_its_branch_is_told() {
             &["1 commits that were made here are not in the result"],
         ),
         ("git commit -q --allow-empty -m A; git reset -q --hard HEAD~1", 0, &["1 commits that were made here are not"]),
+        (
+            "git checkout -q --detach; git commit -q --allow-empty -m A; : >\"$(git rev-parse --git-dir)/logs/HEAD\"",
+            1,
+            &["left no branch checked out"],
+        ),
         // What only lay on the branch that it changed to is nobody's work here.
         ("git checkout -q --detach feat/x", 0, &["left no branch checked out"]),
         ("git commit -q --allow-empty -m A; git commit -q --amend --allow-empty -m B", 1, &[]),
