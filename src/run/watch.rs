@@ -210,7 +210,7 @@ impl Watch {
     }
 
     /// Waits until it ends or has to. What happened while this process was stopped comes first: what ended then had ended by
-    /// itself, and what was said then was no silence.
+    /// itself, and what was said then was said.
     fn follow(
         &mut self,
         started: Instant,
@@ -220,17 +220,13 @@ impl Watch {
         meter: &mut Meter,
     ) -> Ending {
         let late = started + Duration::from_millis(self.plan.timeout_ms);
-        let (mut tick, mut until, mut heard) = (started + TICK, started + TICK, started);
+        let (mut tick, mut until) = (started + TICK, started + TICK);
         loop {
-            if self.stood_still(until) {
-                heard = Instant::now();
-                if running.catch_up().is_some() {
-                    return Ending::Own;
-                }
+            if self.stood_still(until) && running.catch_up().is_some() {
+                return Ending::Own;
             }
             let at = Instant::now();
-            let last = output.active().max(heard);
-            let silent = self.plan.silence_ms.map(|limit| (last + Duration::from_millis(limit), limit));
+            let silent = self.plan.silence_ms.map(|limit| (output.active() + Duration::from_millis(limit), limit));
             if self.stop.is_asked() {
                 return interrupted();
             }
