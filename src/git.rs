@@ -153,7 +153,12 @@ impl Git {
     }
 
     /// Asks for records that end with a NUL, however many there are; each is seen once and none is kept.
-    fn ask_each(&self, words: &[&str], mut each: impl FnMut(&[u8])) -> Result<(), Failure> {
+    fn ask_each(&self, words: &[&str], each: impl FnMut(&[u8])) -> Result<(), Failure> {
+        self.ask_each_warned(words, each).map(drop)
+    }
+
+    /// The same, with the beginning of what git said beside its answer: an answer may have holes that only this tells.
+    fn ask_each_warned(&self, words: &[&str], mut each: impl FnMut(&[u8])) -> Result<String, Failure> {
         let mut rest: Vec<u8> = Vec::new();
         let ended = self.run(words, "", &mut |bytes| {
             rest.extend_from_slice(bytes);
@@ -165,7 +170,7 @@ impl Git {
             rest.drain(..start);
             rest.len() <= KEPT
         })?;
-        if ended.code == 0 { Ok(()) } else { Err(Failure::Failed(Some(ended.code), ended.err)) }
+        if ended.code == 0 { Ok(ended.err) } else { Err(Failure::Failed(Some(ended.code), ended.err)) }
     }
 
     fn run(&self, words: &[&str], input: &str, take: &mut dyn FnMut(&[u8]) -> bool) -> Result<Ended, Failure> {

@@ -6,6 +6,7 @@ pub mod check;
 mod handoff;
 mod mask;
 pub mod outcome;
+mod problems;
 mod receipt;
 mod shown;
 mod speech;
@@ -38,7 +39,8 @@ pub enum Outcome {
     Succeeded,
     /// The harness ended well, and nothing changed: no commit and no file.
     NoWork,
-    /// The harness ended with an exit code of its own other than 0, or by a signal that was not ours.
+    /// The harness ended with an exit code of its own other than 0, or by a signal that was not ours; or it ended well, and
+    /// git cannot say whether anything is there.
     Failed,
     /// The harness ended well and changed something, and a test command failed.
     TestsFailed,
@@ -141,7 +143,7 @@ pub struct Report {
     pub log: Log,
     /// How many processes were still there when the harness had ended or had to, and were ended.
     pub ended_processes: i64,
-    /// What could not be found out, a sentence each.
+    /// What could not be found out or has to be seen to, a sentence each.
     #[serde(default)]
     pub problems: Vec<String>,
 }
@@ -246,34 +248,48 @@ pub struct Work {
     pub remote: Option<String>,
     /// The folder that the harness worked in.
     pub worktree: String,
-    /// The branch that is checked out there; none if the harness left none.
+    /// The branch that is checked out there, or the run's own where git does not open that folder; none if the harness left
+    /// none, or where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The commit that it began from.
     pub base_commit: String,
-    /// The last commit; the base where nothing was committed.
+    /// True if the folder was gone when git was asked: what was not committed in it is lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worktree_gone: bool,
+    /// The last commit; the base where nothing was committed, none where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_commit: Option<String>,
     /// The commits since the base, the oldest first, at most 100.
     pub commits: Vec<Commit>,
-    /// How many there are.
-    pub commits_total: i64,
-    /// The files that differ between base and result, binary ones too.
-    pub files_changed: i64,
-    /// Lines added between base and result.
-    pub insertions: i64,
-    /// Lines taken away.
-    pub deletions: i64,
+    /// How many there are; none where git could not say, which is not 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits_total: Option<i64>,
+    /// The files that differ between base and result, binary ones too; none where git could not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_changed: Option<i64>,
+    /// Lines added between base and result; none where git could not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insertions: Option<i64>,
+    /// Lines taken away; none where git could not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletions: Option<i64>,
     /// The files that are not committed, those that git does not know among them, at most 100.
     pub uncommitted: Vec<String>,
-    /// How many there are.
-    pub uncommitted_total: i64,
+    /// How many there are; none where git could not say, which is not 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncommitted_total: Option<i64>,
 }
 
 impl Work {
-    /// True where something is there that was not there before.
-    pub fn is_any(&self) -> bool {
-        self.commits_total > 0 || self.uncommitted_total > 0
+    /// Whether something is there that was not there before; none where that is not known. What is known of one of commits
+    /// and files is enough for yes, not for no.
+    pub fn is_any(&self) -> Option<bool> {
+        match (self.commits_total, self.uncommitted_total) {
+            (Some(1..), _) | (_, Some(1..)) => Some(true),
+            (Some(_), Some(_)) => Some(false),
+            _ => None,
+        }
     }
 }
 

@@ -70,9 +70,11 @@ fn obstacle(failure: Failure) -> Obstacle {
     Obstacle { kind, told: first_line(&told) }
 }
 
-/// The first line of what git said, without what steers a terminal.
+/// The first line of what git said, hints and warnings aside, without what steers a terminal.
 fn first_line(told: &str) -> String {
-    let line = told.lines().next().unwrap_or_default().trim_start_matches("fatal: ");
+    let is_aside = |line: &&str| line.starts_with("hint: ") || line.starts_with("warning: ");
+    let line = told.lines().find(|line| !is_aside(line)).or(told.lines().next()).unwrap_or_default();
+    let line = line.trim_start_matches("fatal: ");
     visible(text::head(line, WORDS))
 }
 
@@ -389,8 +391,9 @@ pub(super) fn count_changes(git: &Git, examples: &mut Vec<String>, most: usize) 
 }
 
 /// Each file that differs from the last commit, or that git does not know, which is told with it. Submodules are left to
-/// themselves: git would look at them with their own configuration.
-pub(super) fn each_change(git: &Git, mut each: impl FnMut(bool, &[u8])) -> Told<()> {
+/// themselves: git would look at them with their own configuration. The answer is what git warned of: folders that it could
+/// not look into, whose files are not told.
+pub(super) fn each_change(git: &Git, mut each: impl FnMut(bool, &[u8])) -> Told<String> {
     let words = [
         "status",
         "--porcelain=v2",
@@ -400,7 +403,7 @@ pub(super) fn each_change(git: &Git, mut each: impl FnMut(bool, &[u8])) -> Told<
         "--ignored=no",
         "--ignore-submodules=dirty",
     ];
-    git.ask_each(&words, |record| {
+    git.ask_each_warned(&words, |record| {
         // Each sort of record has so many words before its path.
         let before = match record.first() {
             Some(b'1') => 8,

@@ -12,6 +12,8 @@ use crate::domain::text::visible;
 
 /// How much of git's own log of a reference is read, from its end.
 const REFLOG: u64 = 1024 * 1024;
+/// How many warnings are told.
+const WARNINGS: usize = 3;
 
 /// Git in a worktree, with everything set aside that the repository names to be run.
 pub struct Since {
@@ -116,24 +118,55 @@ impl Since {
     }
 
     /// Each file that is not committed, by a name that can be shown; those in submodules too. `is_untracked` where git
-    /// does not know it.
+    /// does not know it. The answer is what could not be looked at.
     pub fn changes(&self, mut each: impl FnMut(bool, String)) -> Told<Vec<String>> {
-        each_change(&self.git, |is_untracked, path| each(is_untracked, one_line(&String::from_utf8_lossy(path))))?;
+        let warned = each_change(&self.git, |is_untracked, path| {
+            each(is_untracked, one_line(&String::from_utf8_lossy(path)));
+        })?;
+        let mut failed = unread(&warned);
         let top = answered(self.git.ask(&["rev-parse", "--path-format=absolute", "--show-toplevel"])?)?;
         let (found, more) = submodules(&self.git, Path::new(top.trim_end_matches('\n')))?;
-        let mut failed = Vec::new();
         for (path, folder) in found {
             let looked = open(self.git.at(folder), timeless).and_then(|(git, _)| {
                 each_change(&git, |is_untracked, inner| {
                     each(is_untracked, format!("{path}/{}", one_line(&String::from_utf8_lossy(inner))));
                 })
             });
-            failed.extend(looked.err().map(|failure| format!("{path}: {}", super::worktree::in_words(&failure))));
+            match looked {
+                Ok(warned) => failed.extend(unread(&warned).iter().map(|warning| format!("{path}: {warning}"))),
+                Err(failure) => failed.push(format!("{path}: {}", super::worktree::in_words(&failure))),
+            }
         }
         if more > 0 {
             failed.push(format!("{more} more submodules were not looked at"));
         }
         Ok(failed)
+    }
+
+    /// What a name stands for, though its object may not be there.
+    pub fn object(&self, name: &str) -> Told<Option<String>> {
+        let said = self.git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?;
+        Ok(Some(said.out.trim().to_owned()).filter(|id| said.code == 0 && !id.is_empty()))
+    }
+
+    /// Every reference in the order of their names, with the object that it stands for.
+    pub fn references(&self, mut each: impl FnMut(&[u8], &[u8])) -> Told<()> {
+        let mut name: Option<Vec<u8>> = None;
+        let words = ["for-each-ref", "--sort=refname", "--format=%(refname)%00%(objectname)%00"];
+        self.git.ask_each(&words, |field| match name.take() {
+            // Before it stands the end of the line before.
+            None => name = Some(field.trim_ascii_start().to_owned()),
+            Some(name) => each(&name, field),
+        })
+    }
+
+    /// The settings of a file of git's, each by its key and its value; no other file is read for them.
+    pub fn settings(&self, file: &Path, mut each: impl FnMut(&str, &[u8])) -> Told<()> {
+        let file = file.to_str().ok_or_else(|| Failure::Failed(None, "its name is no UTF-8".to_owned()))?;
+        self.git.ask_each(&["config", "--file", file, "--no-includes", "--list", "-z"], |record| {
+            let end = record.iter().position(|byte| *byte == b'\n').unwrap_or(record.len());
+            each(&String::from_utf8_lossy(&record[..end]), &record[end..]);
+        })
     }
 
     /// What git noted of this worktree's HEAD, the oldest first; none where it notes nothing.
@@ -163,6 +196,12 @@ impl Since {
     pub fn locks(&self) -> Vec<&'static str> {
         ["index.lock", "HEAD.lock"].into_iter().filter(|lock| self.own_folder.join(lock).exists()).collect()
     }
+}
+
+/// The folders that git could not look into, as it warned of them.
+fn unread(warned: &str) -> Vec<String> {
+    let lines = warned.lines().filter_map(|line| line.strip_prefix("warning: could not open directory "));
+    lines.take(WARNINGS).map(|line| format!("git could not open {}", one_line(line))).collect()
 }
 
 /// A text as one line that can be shown.

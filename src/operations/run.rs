@@ -151,7 +151,13 @@ fn tell(answer: &mut Map<String, Value>, run: &Short) {
     answer.extend(run.task_id.map(|task_id| ("task_id".to_owned(), json!(task_id))));
     answer.insert("outcome".to_owned(), json!(run.outcome));
     answer.insert("summary".to_owned(), json!(run.summary));
+    answer.extend(problems(run));
     answer.insert("recorded".to_owned(), run.recorded.as_ref().map_or(json!(false), recorded));
+}
+
+/// How many problems its report has, where it has any.
+fn problems(run: &Short) -> Option<(String, Value)> {
+    run.problems.filter(|count| *count > 0).map(|count| ("problems".to_owned(), json!(count)))
 }
 
 fn recorded(recorded: &Recorded) -> Value {
@@ -225,6 +231,7 @@ fn in_short(run: &Short, now: Timestamp) -> Map<String, Value> {
     row.extend(run.task_id.map(|task_id| ("task".to_owned(), json!(short_id(task_id)))));
     row.insert("outcome".to_owned(), json!(run.outcome));
     row.insert("summary".to_owned(), json!(run.summary));
+    row.extend(problems(run));
     row.insert("age".to_owned(), json!(run.ended.age(now)));
     row
 }

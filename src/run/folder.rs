@@ -181,6 +181,11 @@ impl RunFolder {
         &self.folder
     }
 
+    /// All runs that have their folders beside it, itself among them.
+    pub fn siblings(&self) -> Runs {
+        Runs { folder: self.folder.parent().unwrap_or(&self.folder).to_owned() }
+    }
+
     /// Makes it, for this user alone.
     pub fn make(&self) -> io::Result<()> {
         file::make_folder(&self.folder)

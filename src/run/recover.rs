@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::folder::{Plan, RunFolder, Runs};
-use super::log::close_left;
+use super::log::{self, close_left};
 use super::process::{GRACE, signal_all};
 use super::report::{Parts, assemble};
 use super::watch::OUTPUT;
@@ -89,6 +89,11 @@ fn gone(folder: &RunFolder, why: Option<&str>) -> io::Result<Report> {
     let (log, unkept) = close_left(&folder.path().join(OUTPUT));
     problems.extend(unkept);
     let is_begun = progress.started_micros > 0;
+    if is_begun {
+        problems.extend(work::shared::changed(&plan, folder, None));
+    }
+    // Without a group nothing was ever put out.
+    problems.extend(progress.group.and_then(|_| log::problem(&log, plan.log_limit)));
     let started_micros = if is_begun { progress.started_micros } else { now() };
     let took = u64::try_from(progress.active_micros - progress.started_micros).unwrap_or_default();
     let native = progress.native_session_id.clone().or_else(|| plan.resume.clone());

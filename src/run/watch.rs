@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use super::claim::{self, Held};
 use super::file;
 use super::folder::{ENDING, Plan, Progress, RunFolder, Runs, TESTING, WAITING, WORKING};
-use super::log::BoundedLog;
+use super::log::{self, BoundedLog};
 use super::output::Output;
 use super::process::{Event, Running};
 use super::report::{self, Parts};
 use super::stop::Stop;
 use super::watcher::known_by;
+use super::work::shared::{self, Noted};
 use super::{VARIABLE, mark, now, tests, work};
 use crate::client::harness::version;
 use crate::client::harness::{Harness, Input, Launch, Reader, Told, Wanted, launch};
@@ -95,13 +96,14 @@ impl Watch {
     fn whole(&mut self, runs: &Runs, prices: &Prices) -> Report {
         let harness = Harness::named(&self.plan.harness).unwrap_or(Harness::Command);
         self.wait_for_place(runs);
+        let before = self.place.as_ref().map(|_| shared::note(&self.plan, &self.folder));
         self.progress.started_micros = now();
         self.progress.active_micros = self.progress.started_micros;
         let done = match &self.place {
             Some(_) => self.harness(harness, prices),
             None => self.not_begun(interrupted()),
         };
-        let report = self.look(done);
+        let report = self.look(done, before);
         self.place = None;
         report
     }
@@ -318,16 +320,28 @@ impl Watch {
         }
     }
 
-    fn keep_plan(&self) -> io::Result<()> {
-        if self.folder.plan().is_err() { self.folder.write_plan(&self.plan) } else { Ok(()) }
+    fn keep_plan(&mut self) -> io::Result<()> {
+        let what = match self.folder.plan() {
+            Ok(plan) if plan == self.plan => return Ok(()),
+            Ok(_) => "was changed in its folder, and is written again.".to_owned(),
+            Err(error) => format!("is gone from its folder, and is written again ({error})."),
+        };
+        self.problem(format!("The run's plan {what}"));
+        self.folder.write_plan(&self.plan)
     }
 
     /// What git and the tests say, once nothing of the harness is left.
-    fn look(&mut self, done: Done) -> Report {
+    ///
+    /// `before` is what was noted in the repository before the harness worked, if it did.
+    fn look(&mut self, done: Done, before: Option<Result<Noted, String>>) -> Report {
         self.phase(ENDING);
         let (work, problems) = work::facts(&self.plan);
-        let is_known = problems.is_empty() || work.is_any();
         self.problems.extend(problems);
+        match before {
+            Some(Ok(noted)) => self.problems.extend(shared::changed(&self.plan, &self.folder, Some(&noted))),
+            Some(Err(problem)) => self.problems.push(problem),
+            None => {}
+        }
         let error = done.told.errors.last().cloned();
         let seen = Seen {
             ending: &done.ending,
@@ -335,7 +349,7 @@ impl Watch {
             model_failed: done.told.model_failed,
             is_complete: done.told.is_complete,
             error: error.as_deref(),
-            is_work: is_known.then(|| work.is_any()),
+            is_work: work.is_any(),
             tests: &[],
         };
         let (mut outcome, mut reason) = decide(&seen);
@@ -346,8 +360,14 @@ impl Watch {
             let ending = if self.stop.is_asked() { interrupted() } else { done.ending.clone() };
             (outcome, reason) = decide(&Seen { ending: &ending, tests: &ran, ..seen });
         } else if !self.plan.tests.is_empty() {
-            self.problems.push("The test commands were not run: there was nothing to be tested.".to_owned());
+            let why = match work.is_any() {
+                Some(false) => "there was nothing to be tested",
+                Some(true) => "the run did not end well",
+                None => "whether there is anything to be tested is not known",
+            };
+            self.problems.push(format!("The test commands were not run: {why}."));
         }
+        self.look_at_logs(&done.log, &ran);
         let parts = Parts {
             outcome,
             reason,
@@ -373,6 +393,13 @@ impl Watch {
         self.problems.extend(problems);
         self.phase(ENDING);
         tests
+    }
+
+    /// What is missing of the logs: a harness can do what its user can.
+    fn look_at_logs(&mut self, output: &Log, tests: &[Test]) {
+        let is_begun = self.progress.group.is_some();
+        let logs = is_begun.then_some(output).into_iter().chain(tests.iter().map(|test| &test.log));
+        self.problems.extend(logs.filter_map(|one| log::problem(one, self.plan.log_limit)));
     }
 }
 

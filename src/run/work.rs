@@ -3,6 +3,7 @@
 
 pub mod base;
 pub mod facts;
+pub mod shared;
 
 use std::ffi::OsStr;
 use std::fs;

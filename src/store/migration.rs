@@ -20,7 +20,7 @@ struct Migration {
 }
 
 /// The migrations by number, starting with 1.
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 6] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0001_initial.sql"),
         postgres: include_str!("../../migrations/postgres/0001_initial.sql"),
@@ -48,6 +48,12 @@ const MIGRATIONS: [Migration; 5] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0005_runs.sql"),
         postgres: include_str!("../../migrations/postgres/0005_runs.sql"),
+        serves_from: 1,
+    },
+    // One more column of a run's report, which older programs leave empty.
+    Migration {
+        sqlite: include_str!("../../migrations/sqlite/0006_run_problems.sql"),
+        postgres: include_str!("../../migrations/postgres/0006_run_problems.sql"),
         serves_from: 1,
     },
 ];

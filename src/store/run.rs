@@ -47,6 +47,8 @@ pub struct Short {
     pub summary: String,
     /// Where it is recorded, if it is.
     pub recorded: Option<Recorded>,
+    /// How many problems its report has; none where nobody counted them.
+    pub problems: Option<i64>,
 }
 
 /// A run with its report.
@@ -95,7 +97,7 @@ pub struct New<'n> {
 /// How many candidates of an ambiguous prefix are told.
 const CANDIDATES: i64 = 5;
 const SHORT: &str = "r.run_key, r.run_id, r.task_id, r.outcome, r.session_ref, r.harness, r.branch, r.started_at, r.ended_at, \
-    r.summary, r.recorded_version, r.recorded_at, r.recorded_by";
+    r.summary, r.recorded_version, r.recorded_at, r.recorded_by, r.problems";
 const WHOLE: &str = "r.received_at, r.received_by, r.report";
 
 fn short(row: &mut Row) -> Result<Short> {
@@ -119,26 +121,27 @@ fn short(row: &mut Row) -> Result<Short> {
         ended: Timestamp(row.integer(8)?),
         summary: row.text(9)?,
         recorded,
+        problems: row.maybe_integer(13)?,
     })
 }
 
 fn whole(mut row: Row) -> Result<Whole> {
     Ok(Whole {
         short: short(&mut row)?,
-        received: Timestamp(row.integer(13)?),
-        received_by: row.text(14)?,
-        report: row.text(15)?,
+        received: Timestamp(row.integer(14)?),
+        received_by: row.text(15)?,
+        report: row.text(16)?,
     })
 }
 
 /// Adds a report; false if there is one of that run, in whatever project.
 pub async fn insert(transaction: &mut Transaction, project_id: i64, new: &New<'_>) -> Result<bool> {
     let sql = "insert into run_report (run_id, project_id, task_id, outcome, session_ref, native, harness, branch, started_at, \
-        ended_at, summary, received_at, received_by, fingerprint, report) \
-        values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) on conflict (run_id) do nothing";
+        ended_at, summary, received_at, received_by, fingerprint, report, problems) \
+        values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) on conflict (run_id) do nothing";
     let report = new.report;
     let outcome: Outcome = report.outcome;
-    let values: [Cell; 15] = [
+    let values: [Cell; 16] = [
         new.run_id.into(),
         project_id.into(),
         new.task_id.into(),
@@ -154,6 +157,7 @@ pub async fn insert(transaction: &mut Transaction, project_id: i64, new: &New<'_
         new.by.into(),
         new.fingerprint.into(),
         new.text.into(),
+        i64::try_from(report.problems.len()).unwrap_or(i64::MAX).into(),
     ];
     Ok(transaction.execute(sql, &values).await? == 1)
 }
@@ -246,7 +250,7 @@ pub fn page(
         conditions.join(" and ")
     );
     Question::new(Statement::new(sql, values), |mut rows| {
-        let count = rows.first().map_or(Ok(0), |row| row.integer(13))?;
+        let count = rows.first().map_or(Ok(0), |row| row.integer(14))?;
         Ok((rows.iter_mut().map(short).collect::<Result<_>>()?, count))
     })
 }

@@ -16,6 +16,7 @@ mod script;
 mod spoiled;
 mod stopped;
 mod totals;
+mod unknown;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

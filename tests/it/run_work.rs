@@ -4,6 +4,7 @@
 mod clean;
 mod facts;
 mod prepare;
+mod shared;
 mod totals;
 
 use std::ffi::OsString;

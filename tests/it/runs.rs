@@ -46,10 +46,11 @@ fn work() -> Work {
         base_commit: BASE.to_owned(),
         result_commit: Some(RESULT.to_owned()),
         commits: vec![commit("Parse camt.053"), commit("Test the parser")],
-        commits_total: 2,
-        files_changed: 3,
-        insertions: 140,
-        deletions: 12,
+        commits_total: Some(2),
+        files_changed: Some(3),
+        insertions: Some(140),
+        deletions: Some(12),
+        uncommitted_total: Some(0),
         ..Work::default()
     }
 }
@@ -65,16 +66,16 @@ pub(crate) fn report(number: u32, task: Option<&str>, outcome: Outcome) -> Repor
     };
     let nothing = Work {
         commits: Vec::new(),
-        commits_total: 0,
-        files_changed: 0,
-        insertions: 0,
-        deletions: 0,
+        commits_total: Some(0),
+        files_changed: Some(0),
+        insertions: Some(0),
+        deletions: Some(0),
         result_commit: Some(BASE.to_owned()),
         ..work()
     };
     let work = match outcome {
         Outcome::NoWork | Outcome::HarnessError => nothing,
-        Outcome::TimedOut => Work { uncommitted: vec!["src/a.rs".to_owned()], uncommitted_total: 1, ..work() },
+        Outcome::TimedOut => Work { uncommitted: vec!["src/a.rs".to_owned()], uncommitted_total: Some(1), ..work() },
         _ => work(),
     };
     Report {

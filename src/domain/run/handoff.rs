@@ -46,10 +46,15 @@ impl Report {
         let work = &self.work;
         let branch = work.branch.as_deref().map(|branch| code(&clipped(&on_one_line(branch), IN_SUMMARY)));
         let mut parts = vec![speech.commits(work.commits_total, branch.as_deref())];
-        if work.uncommitted_total > 0 {
-            parts.push(speech.not_committed_in_short(work.uncommitted_total));
+        match work.uncommitted_total {
+            Some(0) => {}
+            Some(count) => parts.push(speech.not_committed_in_short(count)),
+            None => parts.push(speech.not_committed_unknown_in_short()),
         }
         parts.push(self.tests_in_short(speech));
+        if !self.problems.is_empty() {
+            parts.push(speech.problems(self.problems.len()));
+        }
         let harness = clipped(&on_one_line(&self.harness.name), IN_SUMMARY);
         let run = speech.run(self.short_id(), &harness, self.outcome);
         let told = format!("{run}; {}{}", parts.join(speech.comma()), speech.stop());
@@ -82,8 +87,13 @@ impl Report {
         let place = speech.place(&repository, branch.as_deref(), &base, result.as_deref().map(code).as_deref());
         let mut lines =
             vec![format!("{}{stop}", place), format!("{}{stop}", speech.prepared(&self.work_in_facts(speech)))];
-        if work.uncommitted_total > 0 {
-            lines.push(format!("{}{stop}", speech.not_committed(work.uncommitted_total, &code(&work.worktree))));
+        match work.uncommitted_total {
+            Some(0) => {}
+            Some(count) => lines.push(format!("{}{stop}", speech.not_committed(count, &code(&work.worktree)))),
+            None => {
+                let told = speech.not_committed_unknown(&code(&work.worktree), work.worktree_gone);
+                lines.push(format!("{told}{stop}"));
+            }
         }
         if self.tests.is_empty() {
             lines.push(format!("{}{stop}", speech.tested(&speech.not_tested())));
@@ -100,6 +110,10 @@ impl Report {
             // The reason is in English, whatever the project's language: a quotation is nobody's language.
             told.extend([String::new(), format!("> {}", clipped(&on_one_line(&self.reason), REASON))]);
         }
+        if !self.problems.is_empty() {
+            told.extend([String::new(), speech.line(&speech.problems_are())]);
+            told.extend(self.problem_lines(speech));
+        }
         let blank = if before.is_empty() || before.ends_with("\n\n") { "" } else { "\n" };
         format!("{blank}{}", told.join("\n"))
     }
@@ -113,13 +127,39 @@ impl Report {
             return format!("cd {} && {}", word(&work.worktree), test.command.trim());
         }
         let paths = [&work.worktree, &work.repository];
-        if !work.is_any() || !paths.into_iter().all(|path| can_be_typed(path)) {
+        if work.is_any() == Some(false) || !paths.into_iter().all(|path| can_be_typed(path)) {
             return self.show_call();
         }
-        if work.uncommitted_total > 0 {
-            return format!("git -C {} status --short", word(&work.worktree));
+        match work.uncommitted_total {
+            Some(1..) => format!("git -C {} status --short", word(&work.worktree)),
+            None if !work.worktree_gone => self.compare(),
+            _ => match work.commits_total {
+                Some(1..) => self.look_at_commits(),
+                // What is lost no command finds.
+                Some(_) => self.show_call(),
+                None => self.check_repository(),
+            },
         }
-        self.look_at_commits()
+    }
+
+    /// What lies in a worktree that git does not tell of any more: compared with the last commit through an index of its own,
+    /// as far as the repository is there, or else listed.
+    fn compare(&self) -> String {
+        let work = &self.work;
+        let (worktree, repository) = (word(&work.worktree), word(&work.repository));
+        let Some(result) = work.result_commit.as_deref().filter(|_| work.commits_total.is_some()) else {
+            return format!("ls -lA {worktree}; {}", self.check_repository());
+        };
+        format!(
+            "cd {worktree} && (export GIT_DIR=\"$(git -C {repository} rev-parse --absolute-git-dir)\" GIT_WORK_TREE=. \
+             GIT_INDEX_FILE=\"$(mktemp -u)\"; git read-tree {} && git ls-files -dmot --exclude-standard || ls -lA)",
+            commit(result)
+        )
+    }
+
+    /// What is broken in the repository, and which commits are on no branch.
+    fn check_repository(&self) -> String {
+        format!("git -C {} fsck --no-reflogs", word(&self.work.repository))
     }
 
     fn failing_test(&self) -> Option<&Test> {
@@ -135,10 +175,11 @@ impl Report {
         )
     }
 
-    /// What the work is called in the repository, its worktree there or not.
+    /// What the work is called in the repository, its worktree there or not. Where something went wrong, the branch that is
+    /// checked out may be another one than the result's, or may be gone: then it is the commit.
     fn tip(&self) -> String {
         let work = &self.work;
-        let branch = work.branch.as_deref().filter(|branch| can_be_typed(branch));
+        let branch = work.branch.as_deref().filter(|branch| can_be_typed(branch) && self.problems.is_empty());
         branch.map_or_else(|| work.result_commit.as_deref().map(commit).unwrap_or_default(), str::to_owned)
     }
 
@@ -158,22 +199,45 @@ impl Report {
             );
             steps.push(speech.without_worktree(&code(&again)));
         }
-        if work.uncommitted_total > 0 {
-            steps.push(speech.keep_or_drop(work.uncommitted_total, &code(&work.worktree)));
-        }
-        match self.outcome {
-            _ if !work.is_any() => steps.push(speech.start_over(&code(&self.log.path))),
-            Outcome::Succeeded | Outcome::NoWork if work.commits_total > 0 => {
-                let merge = format!("git -C {} merge {}", word(&work.repository), word(&self.tip()));
-                steps.push(speech.review(&code(&merge)));
+        let worktree = code(&work.worktree);
+        match (work.uncommitted_total, work.result_commit.as_deref()) {
+            (Some(0), _) => {}
+            (Some(count), _) => steps.push(speech.keep_or_drop(count, &worktree)),
+            (None, _) if work.worktree_gone => steps.push(speech.lost(&worktree)),
+            (None, Some(result)) if first == self.compare() && work.commits_total.is_some() => {
+                steps.push(speech.compared(&worktree, &code(&commit(result))));
             }
-            Outcome::Succeeded | Outcome::NoWork | Outcome::TestsFailed => {}
-            _ => steps.push(speech.go_on(&code(&self.tip()), &code(&self.log.path))),
+            (None, _) => {}
         }
+        if work.commits_total.is_none() || work.uncommitted_total.is_none() && !work.worktree_gone {
+            steps.push(speech.find_out(work.is_any(), work.commits_total.is_some(), &worktree));
+        }
+        if !self.problems.is_empty() {
+            steps.push(speech.see_to_problems(self.problems.len()));
+            steps.extend(self.problem_lines(speech));
+        }
+        steps.extend(self.going_on(speech));
         if first != self.show_call() {
             steps.push(speech.whole_report(&show));
         }
         steps
+    }
+
+    /// What becomes of the work.
+    fn going_on(&self, speech: Speech) -> Option<String> {
+        let work = &self.work;
+        let log = code(&self.log.path);
+        match (self.outcome, work.is_any()) {
+            (_, None) => Some(speech.printed(&log)),
+            (_, Some(false)) => Some(speech.start_over(&log)),
+            (Outcome::Succeeded | Outcome::NoWork, _) if work.commits_total.is_some_and(|count| count > 0) => {
+                let merge = code(&format!("git -C {} merge {}", word(&work.repository), word(&self.tip())));
+                let is_plain = self.problems.is_empty() && work.uncommitted_total.is_some();
+                Some(if is_plain { speech.review(&merge) } else { speech.review_after_problems(&merge) })
+            }
+            (Outcome::Succeeded | Outcome::NoWork | Outcome::TestsFailed, _) => None,
+            _ => Some(speech.go_on(&code(&self.tip()), &log)),
+        }
     }
 
     /// The run's steps, then those that stood there before, then the session.

@@ -83,7 +83,10 @@ fn by_itself(seen: &Seen<'_>) -> (Outcome, String) {
 
 fn finished(seen: &Seen<'_>) -> (Outcome, String) {
     match seen.is_work {
-        None => return (Outcome::NoWork, "It ended with exit code 0, and git could not say what changed.".to_owned()),
+        None => {
+            let why = "It ended with exit code 0, and git could not say whether anything changed.";
+            return (Outcome::Failed, why.to_owned());
+        }
         Some(false) => {
             return (Outcome::NoWork, "It ended with exit code 0, and no commit and no file is new.".to_owned());
         }

@@ -23,6 +23,8 @@ const TOOLS: usize = 20;
 const UNKNOWN: &str = "unknown";
 /// What stands where there is none.
 const NONE: &str = "none";
+/// What stands where there may be one. It begins as [`NONE`], which no rule takes for a name.
+const NONE_KNOWN: &str = "none known";
 
 impl Report {
     /// The receipt, in a project's language. Every field is set, so that none is taken from an earlier receipt of the
@@ -33,14 +35,16 @@ impl Report {
         let or = |text: Option<&str>, other: &str| {
             Some(text.filter(|text| !text.is_empty()).map_or_else(|| other.to_owned(), name))
         };
+        // Where git could not say what is there, that nothing is named is no claim that there is nothing.
+        let missing = if work.commits_total.is_none() { NONE_KNOWN } else { NONE };
         let version = self.harness.version.as_deref().map_or_else(String::new, |version| format!(" {version}"));
         Receipt {
             session_ref: Some(self.session()),
             harness: Some(name(&format!("{}{version}", self.harness.name))),
             model: or(self.model.as_deref(), UNKNOWN),
-            branch: or(work.branch.as_deref(), NONE),
+            branch: or(work.branch.as_deref(), missing),
             base_commit: or(Some(&work.base_commit), NONE),
-            result_commit: or(work.result_commit.as_deref(), NONE),
+            result_commit: or(work.result_commit.as_deref(), missing),
             tests: Some(self.tests_told(speech)),
             completed_work: Some(self.work_told(speech)),
             next_step: Some(self.first_step()),
@@ -69,35 +73,46 @@ impl Report {
         })
     }
 
-    /// What git saw, then what was said of it.
+    /// What git saw, what could not be found out, then what was said of it.
     fn work_told(&self, speech: Speech) -> String {
         let mut lines = vec![format!("{}{}", self.work_in_facts(speech), speech.stop())];
-        let work = &self.work;
-        if work.uncommitted_total > 0 {
-            let files: Vec<String> =
-                work.uncommitted.iter().take(FILES).map(|file| code(&clipped(file, SUBJECT))).collect();
-            let more =
-                if i64::try_from(files.len()).is_ok_and(|named| named < work.uncommitted_total) { ", …" } else { "" };
-            let told = speech.not_committed(work.uncommitted_total, &code(&work.worktree));
-            lines.push(format!("{told}: {}{more}", files.join(", ")));
+        lines.extend(self.uncommitted_told(speech));
+        if !self.problems.is_empty() {
+            lines.push(format!("{} {}", speech.problems_are(), self.problems_shown(speech).join(" ")));
         }
         lines.push(format!("{}{}", self.time_told(speech), speech.stop()));
         lines.extend(self.said_by_harness(speech));
         lines.join("\n")
     }
 
+    fn uncommitted_told(&self, speech: Speech) -> Option<String> {
+        let work = &self.work;
+        let worktree = code(&work.worktree);
+        match work.uncommitted_total {
+            Some(0) => None,
+            None => Some(format!("{}{}", speech.not_committed_unknown(&worktree, work.worktree_gone), speech.stop())),
+            Some(total) => {
+                let files: Vec<String> =
+                    work.uncommitted.iter().take(FILES).map(|file| code(&clipped(file, SUBJECT))).collect();
+                let more = if i64::try_from(files.len()).is_ok_and(|named| named < total) { ", …" } else { "" };
+                Some(format!("{}: {}{more}", speech.not_committed(total, &worktree), files.join(", ")))
+            }
+        }
+    }
+
     /// Commits, files and lines, as a part of a sentence.
     pub(super) fn work_in_facts(&self, speech: Speech) -> String {
         let work = &self.work;
-        if !work.is_any() {
+        if work.is_any() == Some(false) {
             return speech.nothing();
         }
         let branch = work.branch.as_deref().map(|branch| code(&clipped(branch, SUBJECT)));
         let commits = speech.commits(work.commits_total, branch.as_deref());
-        if work.commits_total == 0 {
+        if work.commits_total.is_none_or(|count| count == 0) {
             return commits;
         }
-        format!("{commits}{}{}", speech.comma(), speech.lines(work.files_changed, work.insertions, work.deletions))
+        let counts = [work.files_changed, work.insertions, work.deletions];
+        format!("{commits}{}{}", speech.comma(), speech.lines(counts))
     }
 
     fn time_told(&self, speech: Speech) -> String {
@@ -112,8 +127,9 @@ impl Report {
         let subjects: Vec<String> =
             self.work.commits.iter().take(SUBJECTS).map(|commit| quotation(&commit.subject, SUBJECT)).collect();
         if !subjects.is_empty() {
-            let more =
-                if self.work.commits_total > i64::try_from(subjects.len()).unwrap_or(i64::MAX) { "; …" } else { "" };
+            let told = i64::try_from(subjects.len()).unwrap_or(i64::MAX);
+            // Where nobody counted them there may be more.
+            let more = if self.work.commits_total.is_none_or(|total| total > told) { "; …" } else { "" };
             lines.push(format!("{} {}{more}", speech.commits_say(), subjects.join("; ")));
         }
         let denied: Vec<String> = said

@@ -45,7 +45,7 @@ impl Speech {
 
     /// A line of a text of several.
     pub(super) fn line(self, line: &str) -> String {
-        if self.is_foreign { format!("> {line}") } else { line.to_owned() }
+        if self.is_foreign && !line.starts_with("> ") { format!("> {line}") } else { line.to_owned() }
     }
 
     /// A text of one line.
@@ -78,7 +78,10 @@ impl Speech {
         )
     }
 
-    pub(super) fn commits(self, count: i64, branch: Option<&str>) -> String {
+    pub(super) fn commits(self, count: Option<i64>, branch: Option<&str>) -> String {
+        let Some(count) = count else {
+            return self.say("commits not known", "Commits unbekannt", "コミット数は不明");
+        };
         let number = number(count);
         let noun = if count == 1 { "commit" } else { "commits" };
         match (count, branch) {
@@ -96,12 +99,43 @@ impl Speech {
         }
     }
 
-    pub(super) fn lines(self, files: i64, insertions: i64, deletions: i64) -> String {
-        let (files, insertions, deletions) = (number(files), number(insertions), number(deletions));
+    /// Files, lines added and lines taken away.
+    pub(super) fn lines(self, counts: [Option<i64>; 3]) -> String {
+        let [files, insertions, deletions] = counts.map(|count| count.map_or_else(|| self.not_known(), number));
         self.say(
             format!("files changed: {files}, lines added: {insertions}, removed: {deletions}"),
             format!("geänderte Dateien: {files}, hinzugefügte Zeilen: {insertions}, entfernte: {deletions}"),
-            format!("変更ファイル {files}、追加 {insertions} 行、削除 {deletions} 行"),
+            format!("変更ファイル: {files}、追加行: {insertions}、削除行: {deletions}"),
+        )
+    }
+
+    fn not_known(self) -> String {
+        self.say("not known", "unbekannt", "不明")
+    }
+
+    /// How many problems a report has.
+    pub(super) fn problems(self, count: usize) -> String {
+        let number = grouped(count);
+        let (noun, german) = if count == 1 { ("problem", "Problem") } else { ("problems", "Probleme") };
+        self.say(format!("{number} {noun}"), format!("{number} {german}"), format!("問題 {number} 件"))
+    }
+
+    /// Where the problems are that are not told.
+    pub(super) fn more_problems(self, count: usize, call: &str) -> String {
+        let number = grouped(count);
+        self.say(
+            format!("and {number} more: `{call}`"),
+            format!("und {number} weitere: `{call}`"),
+            format!("ほか {number} 件: `{call}`"),
+        )
+    }
+
+    pub(super) fn see_to_problems(self, count: usize) -> String {
+        let problems = self.problems(count);
+        self.say(
+            format!("See to this first ({problems} of the run):"),
+            format!("Zuerst klären ({problems} des Laufs):"),
+            format!("まず確認する（ランの{problems}）:"),
         )
     }
 
@@ -126,6 +160,25 @@ impl Speech {
             format!("{number} {} nicht committet", dateien(count)),
             format!("未コミット {number} ファイル"),
         )
+    }
+
+    pub(super) fn not_committed_unknown(self, worktree: &str, is_gone: bool) -> String {
+        if is_gone {
+            return self.say(
+                format!("Not committed: not known, {worktree} is gone"),
+                format!("Nicht committet: unbekannt, {worktree} ist weg"),
+                format!("未コミット: 不明（{worktree} は失われた）"),
+            );
+        }
+        self.say(
+            format!("Not committed: not known, git could not say what lies in {worktree}"),
+            format!("Nicht committet: unbekannt, git konnte nicht sagen, was in {worktree} liegt"),
+            format!("未コミット: 不明（{worktree} の内容を git が判定できない）"),
+        )
+    }
+
+    pub(super) fn not_committed_unknown_in_short(self) -> String {
+        self.say("uncommitted files not known", "nicht committete Dateien unbekannt", "未コミットのファイルは不明")
     }
 
     pub(super) fn not_committed(self, count: i64, worktree: &str) -> String {
@@ -170,9 +223,9 @@ impl Speech {
 
     pub(super) fn not_tested(self) -> String {
         self.say(
-            "tests not run, the run was given no test command",
-            "Tests nicht ausgeführt (not run), der Lauf hatte kein Testkommando",
-            "テストなし、テストコマンドの指定なし",
+            "tests not run, no test command was run",
+            "Tests nicht ausgeführt (not run), kein Testkommando lief",
+            "テストなし、テストコマンドは未実行",
         )
     }
 
@@ -242,6 +295,10 @@ impl Speech {
         self.say("The commits say (unchecked):", "Die Commits sagen (ungeprüft):", "コミットの記述（未検証）:")
     }
 
+    pub(super) fn problems_are(self) -> String {
+        self.say("Problems of the run:", "Probleme des Laufs:", "ランの問題:")
+    }
+
     pub(super) fn harness_says(self) -> String {
         self.say("The harness says (unchecked):", "Der Harness sagt (ungeprüft):", "ハーネスの発言（未検証）:")
     }
@@ -261,7 +318,7 @@ impl Speech {
     pub(super) fn time_and_cost(self, seconds: i64, cost: Option<&str>) -> String {
         let seconds = number(seconds);
         let time = self.say(format!("Time: {seconds} s"), format!("Zeit: {seconds} s"), format!("時間: {seconds} 秒"));
-        let cost = cost.map_or_else(|| self.say("not known", "unbekannt", "不明"), |cost| format!("{cost} US$"));
+        let cost = cost.map_or_else(|| self.not_known(), |cost| format!("{cost} US$"));
         let cost = self.say(format!("cost: {cost}"), format!("Kosten: {cost}"), format!("費用: {cost}"));
         format!("{time}{}{cost}", self.comma())
     }
@@ -281,6 +338,63 @@ impl Speech {
             format!("Review it, then merge it: {merge}"),
             format!("Prüfen, dann mergen: {merge}"),
             format!("確認してからマージする: {merge}"),
+        )
+    }
+
+    pub(super) fn review_after_problems(self, merge: &str) -> String {
+        self.say(
+            format!("Only when that is seen to, review the work and merge it: {merge}"),
+            format!("Erst wenn das geklärt ist, die Arbeit prüfen und mergen: {merge}"),
+            format!("それを確認した後にのみ、成果を確認してマージする: {merge}"),
+        )
+    }
+
+    /// What is not known, and that it has to be found out; `are_commits_known` where only files are not.
+    pub(super) fn find_out(self, is_any: Option<bool>, are_commits_known: bool, worktree: &str) -> String {
+        match (is_any, are_commits_known) {
+            (None, _) => self.say(
+                "Whether the run left work is not known: find out before anything is cleaned or started again.",
+                "Ob der Lauf etwas hinterlassen hat, ist unbekannt: klären, bevor aufgeräumt oder neu gestartet wird.",
+                "ランが成果を残したかは不明: 片付けや再実行の前に確認する。",
+            ),
+            (Some(_), false) => self.say(
+                "Whether the run made commits is not known: find out before anything is cleaned or started again.",
+                "Ob der Lauf Commits gemacht hat, ist unbekannt: klären, bevor aufgeräumt oder neu gestartet wird.",
+                "ランがコミットしたかは不明: 片付けや再実行の前に確認する。",
+            ),
+            (Some(_), true) => self.say(
+                format!("Whether more lies in {worktree} than the commits have is not known: find out before that worktree is cleaned."),
+                format!("Ob in {worktree} mehr liegt als in den Commits, ist unbekannt: vor dem Aufräumen des Worktree klären."),
+                format!("{worktree} にコミット以外の成果があるかは不明: ワークツリーを片付ける前に確認する。"),
+            ),
+        }
+    }
+
+    /// What the first step lists.
+    pub(super) fn compared(self, worktree: &str, commit: &str) -> String {
+        self.say(
+            format!("It lists what in {worktree} differs from {commit} (C changed, R removed, ? not known to git)."),
+            format!("Das listet, was in {worktree} von {commit} abweicht (C geändert, R entfernt, ? git unbekannt)."),
+            format!("{worktree} と {commit} の差分の一覧（C 変更、R 削除、? git の管理外）。"),
+        )
+    }
+
+    /// That what was not committed is lost.
+    pub(super) fn lost(self, worktree: &str) -> String {
+        self.say(
+            format!("{worktree} is gone: what was not committed in it is lost, and nobody can say what it was."),
+            format!(
+                "{worktree} ist weg: was darin nicht committet war, ist verloren, und niemand kann sagen, was es war."
+            ),
+            format!("{worktree} は失われた: 未コミットのものは失われ、内容は不明。"),
+        )
+    }
+
+    pub(super) fn printed(self, log: &str) -> String {
+        self.say(
+            format!("What the harness printed: {log}"),
+            format!("Die Ausgabe des Harness: {log}"),
+            format!("ハーネスの出力: {log}"),
         )
     }
 
@@ -310,19 +424,19 @@ impl Speech {
         )
     }
 
-    pub(super) fn go_on(self, branch: &str, log: &str) -> String {
+    pub(super) fn go_on(self, tip: &str, log: &str) -> String {
         self.say(
-            format!("Go on from there on branch {branch}; what the harness printed: {log}"),
-            format!("Von dort auf Branch {branch} weitermachen; die Ausgabe des Harness: {log}"),
-            format!("そこからブランチ {branch} で続ける。ハーネスの出力: {log}"),
+            format!("Go on from {tip}; what the harness printed: {log}"),
+            format!("Von {tip} aus weitermachen; die Ausgabe des Harness: {log}"),
+            format!("{tip} から続ける。ハーネスの出力: {log}"),
         )
     }
 
     pub(super) fn start_over(self, log: &str) -> String {
         self.say(
-            format!("The run left no work. What the harness printed: {log}"),
-            format!("Der Lauf hat nichts hinterlassen. Die Ausgabe des Harness: {log}"),
-            format!("ランは成果を残していない。ハーネスの出力: {log}"),
+            format!("The run left no work on its branch and in its worktree. What the harness printed: {log}"),
+            format!("Der Lauf hat auf seinem Branch und in seinem Worktree nichts hinterlassen. Die Ausgabe des Harness: {log}"),
+            format!("ランはブランチにもワークツリーにも成果を残していない。ハーネスの出力: {log}"),
         )
     }
 

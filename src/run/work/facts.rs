@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::super::folder::Plan;
 use crate::domain::run::{Commit, Work};
 use crate::domain::text::{first_of, head};
+use crate::git::Failure;
 use crate::git::since::{Since, Step};
 use crate::git::worktree::in_words;
-use crate::git::{Failure, Git};
 
 /// How long git may take for all questions.
 const QUESTIONS: Duration = Duration::from_mins(2);
@@ -44,10 +44,31 @@ pub fn facts(plan: &Plan) -> (Work, Vec<String>) {
         }
         None => look.branch_alone(&path, until),
     }
-    if look.work.result_commit.is_none() {
-        look.work.result_commit = Some(plan.base_commit.clone()).filter(|base| !base.is_empty());
+    // Several questions may fail for one reason.
+    let mut problems: Vec<String> = Vec::new();
+    for problem in look.problems {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
     }
-    (look.work, look.problems)
+    (look.work, problems)
+}
+
+/// Where the run's branch ends.
+enum Tip {
+    At(String),
+    /// At a commit that cannot be read.
+    Broken(String),
+    Gone,
+    Unknown,
+}
+
+/// What the work ended with.
+enum Found {
+    Commit(String),
+    /// Nothing of this run.
+    Nothing,
+    Unknown,
 }
 
 struct Look<'l> {
@@ -62,6 +83,7 @@ impl Look<'_> {
         let folder = &self.plan.worktree;
         let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         if !folder.is_dir() || (is_link(folder) && folder.canonicalize().ok().as_deref() != Some(folder)) {
+            self.work.worktree_gone = true;
             self.problems.push("The worktree is gone: what was not committed in it is lost.".to_owned());
             return None;
         }
@@ -85,68 +107,117 @@ impl Look<'_> {
 
     /// What the branch says where there is no worktree any more.
     fn branch_alone(&mut self, path: &OsStr, until: Instant) {
-        let found = Git::find(path, &self.plan.git_folder, until).and_then(|_| {
-            let since = Since::open(path, &self.plan.git_folder, until)?;
-            let tip = since.commit(&format!("refs/heads/{}", self.plan.branch))?;
-            Ok((since, tip))
-        });
-        match self.kept(found) {
-            Some((since, Some(tip))) => {
-                self.work.remote.clone_from(&since.remote);
+        let Some(since) = self.kept(Since::open(path, &self.plan.git_folder, until)) else { return };
+        // Git looks at whatever is above a folder that is no repository any more.
+        if since.git_folder != self.plan.git_folder {
+            self.problems.push("The repository is gone: what was committed in it cannot be told.".to_owned());
+            return;
+        }
+        self.work.remote.clone_from(&since.remote);
+        match self.tip(&since) {
+            Tip::At(tip) => {
+                self.work.branch = Some(self.plan.branch.clone());
                 self.result(&since, &tip);
             }
-            Some((_, None)) => self.problems.push(format!("The branch {} is gone.", self.plan.branch)),
-            None => {}
+            Tip::Broken(tip) => self.broken(tip),
+            Tip::Gone => self.problems.push(format!("The branch {} is gone.", self.plan.branch)),
+            Tip::Unknown => {}
         }
     }
 
+    fn tip(&mut self, since: &Since) -> Tip {
+        let name = format!("refs/heads/{}", self.plan.branch);
+        match self.kept(since.commit(&name)) {
+            None => Tip::Unknown,
+            Some(Some(commit)) => Tip::At(commit),
+            Some(None) => match self.kept(since.object(&name)) {
+                None => Tip::Unknown,
+                Some(Some(object)) => Tip::Broken(object),
+                Some(None) => Tip::Gone,
+            },
+        }
+    }
+
+    fn broken(&mut self, commit: String) {
+        let shown = commit[..commit.len().min(12)].to_owned();
+        self.problems
+            .push(format!("The branch {} ends at {shown}, which git cannot read as a commit.", self.plan.branch));
+        self.work.branch = Some(self.plan.branch.clone());
+        self.work.result_commit = Some(commit);
+    }
+
     fn worktree(&mut self, since: &Since) {
-        let Some((branch, commit)) = self.kept(since.head()) else { return };
-        let tip = self.kept(since.commit(&format!("refs/heads/{}", self.plan.branch))).flatten();
-        self.told_of_head(branch.as_deref(), tip.is_some());
-        let steps = since.steps().map(|steps| self.of_run(steps));
-        let is_on_branch = branch.as_deref() == Some(&self.plan.branch);
-        self.work.branch = branch;
-        let made = made(steps.as_deref().unwrap_or_default());
-        let result = if is_on_branch {
-            commit.or(tip)
-        } else {
-            self.result_elsewhere(since, commit, tip, made.as_slice(), steps.is_some())
-        };
-        if let Some(result) = result {
-            self.result(since, &result);
-            self.others(since, &result, &made);
+        let tip = self.tip(since);
+        match (self.kept(since.head()), tip) {
+            (_, Tip::Broken(tip)) => self.broken(tip),
+            (Some((branch, commit)), tip) => self.head(since, branch, commit, &tip),
+            (None, Tip::At(tip)) => self.result(since, &tip),
+            (None, _) => {}
         }
         self.uncommitted(since);
         self.left_behind(since);
     }
 
-    /// Which commit is the result where another branch, or none, is checked out: the branch's end if it went on, else what
-    /// was committed here. What only lay on the branch that was changed to is nobody's work here.
-    fn result_elsewhere(
-        &mut self,
-        since: &Since,
-        commit: Option<String>,
-        tip: Option<String>,
-        made: &[String],
-        is_noted: bool,
-    ) -> Option<String> {
-        if let Some(tip) = tip.filter(|tip| *tip != self.plan.base_commit) {
-            return Some(tip);
-        }
-        let commit = commit?;
-        let is_made = made.iter().any(|one| since.is_ancestor(one, &commit).unwrap_or(false));
-        (is_made || !is_noted).then_some(commit)
+    /// What is checked out, and the result that goes with it.
+    fn head(&mut self, since: &Since, branch: Option<String>, commit: Option<String>, tip: &Tip) {
+        self.told_of_head(branch.as_deref(), tip);
+        let steps = since.steps().map(|steps| self.of_run(steps));
+        let is_on_branch = branch.as_deref() == Some(&self.plan.branch);
+        // A branch without a commit is a name that nothing bears.
+        self.work.branch = branch.filter(|_| commit.is_some());
+        let made = made(steps.as_deref().unwrap_or_default());
+        let found = match (tip, commit) {
+            (Tip::At(tip), _) if is_on_branch || *tip != self.plan.base_commit => Found::Commit(tip.clone()),
+            (Tip::Unknown | Tip::Broken(_), _) => Found::Unknown,
+            (_, Some(commit)) => self.result_elsewhere(since, commit, &made, steps.is_some()),
+            (_, None) => self.result_nowhere(since, &made, steps.is_some()),
+        };
+        let result = match found {
+            Found::Commit(commit) => commit,
+            Found::Nothing => self.plan.base_commit.clone(),
+            Found::Unknown => return,
+        };
+        self.result(since, &result);
+        self.others(since, &result, &made);
     }
 
-    fn told_of_head(&mut self, branch: Option<&str>, is_there: bool) {
+    /// Which commit is the result where another branch, or none, is checked out and the run's branch did not go on: what was
+    /// committed here. What only lay on the branch that was changed to is nobody's work here.
+    fn result_elsewhere(&mut self, since: &Since, commit: String, made: &[String], is_noted: bool) -> Found {
+        if !is_noted {
+            return Found::Commit(commit);
+        }
+        for one in made {
+            match self.kept(since.is_ancestor(one, &commit)) {
+                Some(true) => return Found::Commit(commit),
+                Some(false) => {}
+                None => return Found::Unknown,
+            }
+        }
+        Found::Nothing
+    }
+
+    /// The same where no commit is checked out, as on a branch that was deleted: what was committed here last.
+    fn result_nowhere(&mut self, since: &Since, made: &[String], is_noted: bool) -> Found {
+        self.problems.push("No commit is checked out, so that git counts every file as not committed.".to_owned());
+        match made.first() {
+            Some(last) if self.kept(since.commit(last)).flatten().is_some() => Found::Commit(last.clone()),
+            None if is_noted => Found::Nothing,
+            _ => {
+                self.problems.push("What was committed here last cannot be told.".to_owned());
+                Found::Unknown
+            }
+        }
+    }
+
+    fn told_of_head(&mut self, branch: Option<&str>, tip: &Tip) {
         let own = &self.plan.branch;
         match branch {
             Some(branch) if branch == own => {}
             Some(branch) => self.problems.push(format!("The harness left {branch} checked out, not {own}.")),
             None => self.problems.push(format!("The harness left no branch checked out, not {own}.")),
         }
-        if !is_there {
+        if matches!(tip, Tip::Gone) {
             self.problems.push(format!("The branch {own} is gone."));
         }
     }
@@ -156,24 +227,37 @@ impl Look<'_> {
         let base = self.plan.base_commit.as_str();
         self.work.result_commit = Some(result.to_owned());
         if result == base {
+            let none = Some(0);
+            let work = &mut self.work;
+            (work.commits_total, work.files_changed, work.insertions, work.deletions) = (none, none, none, none);
             return;
         }
-        if self.kept(since.is_ancestor(base, result)) == Some(false) && !since.is_shallow {
-            self.problems.push("History was rewritten: the base is no ancestor of the result.".to_owned());
-        }
         let range = format!("{base}..{result}");
-        self.work.commits_total = self.kept(since.count(&["--end-of-options", &range])).unwrap_or_default();
-        let commits = self.kept(since.commits(base, result, COMMITS)).unwrap_or_default();
-        let commits = commits.into_iter().map(|(commit, subject)| Commit { commit, subject: shortened(&subject) });
-        self.work.commits = commits.collect();
+        match self.kept(since.is_ancestor(base, result)) {
+            Some(false) if since.is_shallow => {
+                self.problems.push(
+                    "History ends before the base, as in a shallow clone: how many commits are new cannot be told."
+                        .to_owned(),
+                );
+            }
+            is_ancestor => {
+                if is_ancestor == Some(false) {
+                    self.problems.push("History was rewritten: the base is no ancestor of the result.".to_owned());
+                }
+                self.work.commits_total = self.kept(since.count(&["--end-of-options", &range]));
+                let commits = self.kept(since.commits(base, result, COMMITS)).unwrap_or_default();
+                let shown = |(commit, subject): (String, String)| Commit { commit, subject: shortened(&subject) };
+                self.work.commits = commits.into_iter().map(shown).collect();
+            }
+        }
         let (mut files, mut lines) = (0, (0, 0));
         let looked = since.differences(base, result, |(added, taken)| {
             files += 1;
             lines = (lines.0 + added, lines.1 + taken);
         });
         if self.kept(looked).is_some() {
-            self.work.files_changed = files;
-            (self.work.insertions, self.work.deletions) = lines;
+            self.work.files_changed = Some(files);
+            (self.work.insertions, self.work.deletions) = (Some(lines.0), Some(lines.1));
         }
     }
 
@@ -204,10 +288,14 @@ impl Look<'_> {
                 files.push(name);
             }
         });
-        for failed in self.kept(looked).unwrap_or_default() {
+        let Some(failed) = self.kept(looked) else { return };
+        let is_whole = failed.is_empty();
+        for failed in failed {
             self.problems.push(format!("Uncommitted files may be missing: {failed}."));
         }
-        (self.work.uncommitted, self.work.uncommitted_total) = (files, total);
+        // None seen where not everything was looked at is not none.
+        self.work.uncommitted_total = Some(total).filter(|total| *total > 0 || is_whole);
+        self.work.uncommitted = files;
         if !nested.is_empty() {
             let named = first_of(&nested, NAMED);
             self.problems.push(format!(

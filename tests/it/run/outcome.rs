@@ -33,7 +33,7 @@ fn the_first_that_holds_is_the_outcome() {
         ("work that failed a test", Seen { tests: &failed, ..well }, Outcome::TestsFailed),
         ("a test that took too long", Seen { tests: &late, ..well }, Outcome::TestsFailed),
         ("no work", Seen { is_work: Some(false), tests: &failed, ..well }, Outcome::NoWork),
-        ("nobody knows whether there is work", Seen { is_work: None, ..well }, Outcome::NoWork),
+        ("nobody knows whether there is work", Seen { is_work: None, ..well }, Outcome::Failed),
         ("an exit code", Seen { exit: exited(2), is_work: Some(false), ..well }, Outcome::Failed),
         ("a signal", Seen { exit: killed, is_complete: false, ..well }, Outcome::Failed),
         ("no end", Seen { is_complete: false, ..well }, Outcome::HarnessError),

@@ -126,3 +126,96 @@ fn a_repository_that_has_only_a_path_is_named_by_it() {
     assert_eq!(rows(&told["findings"]).len(), 1, "{told}");
     assert!(field(&house, &task, "handoff_completed").contains("Repository `/src/ledger`, branch `heyaira/run-one`"));
 }
+
+/// A report of which git could say nothing, or only what is committed.
+fn unknown(number: u32, task: &str, outcome: Outcome, are_commits_known: bool) -> Report {
+    let mut one = report(number, Some(task), outcome);
+    one.tests.clear();
+    one.problems = vec!["git does not open the worktree: git says \"not a git repository\".".to_owned()];
+    let work = &mut one.work;
+    work.uncommitted_total = None;
+    if !are_commits_known {
+        work.commits.clear();
+        (work.commits_total, work.files_changed, work.insertions, work.deletions) = (None, None, None, None);
+        (work.branch, work.result_commit) = (None, None);
+    }
+    one
+}
+
+#[test]
+fn what_is_not_known_is_said_in_every_language() {
+    let rows = [
+        ("en", "commits not known, uncommitted files not known", "1 problem.", "left no work"),
+        ("de", "Commits unbekannt, nicht committete Dateien unbekannt", "1 Problem.", "nichts hinterlassen"),
+        ("ja", "コミット数は不明、未コミットのファイルは不明", "問題 1 件。", "成果を残していない"),
+        ("fr", "commits not known, uncommitted files not known", "1 problem.", "left no work"),
+    ];
+    for (language, commits, problems, nothing) in rows {
+        let house = House::new();
+        house.owner().ok("project_set", json!({"project": "ledger", "language": language}));
+        for (number, outcome) in (1..).zip(Outcome::ALL.into_iter().filter(|one| *one != Outcome::TestsFailed)) {
+            for known in [false, true] {
+                let number = number * 2 + u32::from(known);
+                let task = house.client("maria").create("Import bank statements");
+                let told = judged(&house, &unknown(number, &task, outcome, known), &task);
+                let [summary, next, done] =
+                    ["summary", "handoff_next", "handoff_completed"].map(|name| field(&house, &task, name));
+                assert_eq!(told["grade"], "ready", "{language} {outcome:?}: {told}\n{summary}\n{next}\n{done}");
+                assert_eq!(summary.contains(commits), !known, "{summary}");
+                assert!(summary.contains(problems) && summary.chars().count() <= 280, "{summary}");
+                assert!(!next.contains(nothing), "{next}");
+                assert!(
+                    next.starts_with(if known {
+                        "cd /src/ledger-runs/one && (export GIT_DIR"
+                    } else {
+                        "ls -lA /src/ledger-runs/one; git -C"
+                    }),
+                    "{next}"
+                );
+                let problem = next.find("> - git does not open the worktree");
+                assert!(
+                    problem.is_some() && next.find("git -C /src/ledger merge").is_none_or(|at| problem < Some(at)),
+                    "{next}"
+                );
+                assert!(done.contains("> - git does not open the worktree"), "{done}");
+                let receipt = house.client("maria").get(&task)["receipt"]["completed_work"].to_string();
+                assert!(receipt.contains("git does not open the worktree"), "{receipt}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_problems_are_told_and_how_many_more_there_are() {
+    let house = House::new();
+    let task = house.client("maria").create("Import bank statements");
+    let mut one = report(1, Some(&task), Outcome::Succeeded);
+    one.problems = (1..=8).map(|number| format!("Problem number {number}.")).collect();
+    one.problems[1] = format!("Long {}", "x".repeat(2_000));
+    let told = judged(&house, &one, &task);
+    assert_eq!(told["grade"], "ready", "{told}");
+    let next = field(&house, &task, "handoff_next");
+    assert!(next.contains("> - Problem number 5.\n> - and 3 more: `heyaira run show 00000001`\nOnly when"), "{next}");
+    assert!(next.len() < 1_500, "{next}");
+    assert!(field(&house, &task, "handoff_completed").contains("and 3 more"));
+    assert!(field(&house, &task, "summary").ends_with(", 8 problems."));
+}
+
+#[test]
+fn a_worktree_that_is_gone_is_not_looked_into() {
+    let house = House::new();
+    for (number, commits, first) in [
+        (1, Some(2), "git -C /src/ledger log --stat 4c19e7a0b1c2..9f3b2d10c4e5\n"),
+        (2, Some(0), "heyaira run show 00000002\n"),
+        (3, None, "git -C /src/ledger fsck --no-reflogs\n"),
+    ] {
+        let task = house.client("maria").create("Import bank statements");
+        let mut one = unknown(number, &task, Outcome::Failed, true);
+        (one.work.worktree_gone, one.work.commits_total) = (true, commits);
+        judged(&house, &one, &task);
+        let next = field(&house, &task, "handoff_next");
+        assert!(next.starts_with(first), "{next}");
+        assert!(next.contains("is gone: what was not committed in it is lost"), "{next}");
+        assert!(!next.contains("left no work"), "{next}");
+    }
+}

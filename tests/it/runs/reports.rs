@@ -35,6 +35,30 @@ fn a_field_that_is_not_known_is_kept() {
 }
 
 #[test]
+fn counts_that_are_left_out_or_null_are_not_known() {
+    let house = House::new();
+    let person = house.person("tomas");
+    let names = ["commits_total", "files_changed", "insertions", "deletions", "uncommitted_total"];
+    for (number, is_null) in [(1, true), (2, false)] {
+        let mut one = json!(report(number, None, Outcome::Succeeded));
+        let work = one["work"].as_object_mut().expect("an object");
+        for name in names {
+            if is_null {
+                work[name] = json!(null);
+            } else {
+                work.shift_remove(name);
+            }
+        }
+        let answer = person.ok("run_report", json!({"report": one}));
+        assert!(text(&answer["summary"]).contains("commits not known, uncommitted files not known"), "{answer}");
+    }
+    let mut wrong = json!(report(3, None, Outcome::Succeeded));
+    wrong["work"]["commits_total"] = json!("many");
+    let parts = ["report.work.commits_total is no integer"];
+    person.refused("run_report", json!({"report": wrong}), Code::InvalidArgument, &parts);
+}
+
+#[test]
 fn everything_that_is_wrong_with_a_report_is_told_at_once() {
     let house = House::new();
     let mut wrong = json!(report(1, None, Outcome::Succeeded));

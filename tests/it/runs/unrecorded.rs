@@ -43,3 +43,26 @@ fn the_packet_of_a_task_shows_its_own() {
     assert!(runs["rows"][0].get("task").is_none() && runs.get("rest").is_none(), "{runs}");
     assert!(packet(&tasks[1]).get("unrecorded_runs").is_none());
 }
+
+#[test]
+fn how_many_problems_there_are_is_told_where_there_are_any() {
+    let house = House::new();
+    let maria = house.client("maria");
+    let task = maria.create("Import bank statements");
+    let mut one = report(1, Some(&task), Outcome::Succeeded);
+    one.problems = vec!["History was rewritten: the base is no ancestor of the result.".to_owned(); 2];
+    deliver(&house, &one);
+    deliver(&house, &report(2, Some(&task), Outcome::Succeeded));
+    let counts = |told: &serde_json::Value| {
+        let rows = rows(told).iter().map(|row| (row["run"].clone(), row.get("problems").cloned()));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|(run, _)| run.to_string());
+        rows
+    };
+    let wanted = vec![(json!("00000001"), Some(json!(2))), (json!("00000002"), None)];
+    assert_eq!(counts(&maria.ok("continuity_context", json!({}))["unrecorded_runs"]["rows"]), wanted);
+    assert_eq!(counts(&maria.ok("continuity_context", json!({"handoff": task}))["unrecorded_runs"]["rows"]), wanted);
+    let person = house.person("tomas");
+    assert_eq!(counts(&person.ok("run_list", json!({}))["runs"]), wanted);
+    assert_eq!(person.ok("run_show", json!({"run": run_id(1)}))["problems"], 2);
+}

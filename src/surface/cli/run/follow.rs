@@ -200,13 +200,14 @@ fn tell_report(session: &Session, folder: &RunFolder, report: &Report) -> Result
         let whole = serde_json::to_value(report).map_err(|error| Refusal::internal(&error))?;
         return answer::print(&whole, true).map(drop);
     }
+    let known = |count: Option<i64>| count.map_or_else(|| json!("not known"), |count| json!(count));
     let mut told = json!({
         "run": report.run_id,
         "outcome": report.outcome,
         "reason": report.reason,
         "branch": report.work.branch,
-        "commits": report.work.commits_total,
-        "uncommitted": report.work.uncommitted_total,
+        "commits": known(report.work.commits_total),
+        "uncommitted": known(report.work.uncommitted_total),
     });
     for (place, test) in report.tests.iter().enumerate() {
         let word = if test.is_passed() { "passed" } else { "failed" };
