@@ -110,22 +110,6 @@ fn unwritten(error: impl std::fmt::Display) -> String {
     format!("The log could not be written whole: {error}.")
 }
 
-/// What is wrong with a log that was closed, if anything is: whoever may work here may take it away. It has a bound of `limit`.
-pub fn problem(log: &Log, limit: u64) -> Option<String> {
-    let path = Path::new(&log.path);
-    let (bytes, left_out) = (log.bytes, log.left_out);
-    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
-        return Some(format!("The log {} is gone: none of its {bytes} bytes can be read.", log.path));
-    }
-    let there = i64::try_from(length(path)).unwrap_or(i64::MAX);
-    let is_short = there < bytes - left_out || (left_out > 0 && u64::try_from(bytes).is_ok_and(|bytes| bytes <= limit));
-    is_short.then(|| format!("The log {} is not whole: of {bytes} bytes {there} are there.", log.path))
-}
-
-fn length(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |found| found.len())
-}
-
 fn told(path: &Path, bytes: u64, kept: u64) -> Log {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     Log { path: path.display().to_string(), bytes: number(bytes), left_out: number(bytes.saturating_sub(kept)) }
@@ -162,6 +146,22 @@ pub fn close_left(path: &Path) -> (Log, Vec<String>) {
             (told(path, 0, 0), problems)
         }
     }
+}
+
+/// What is wrong with a log that was closed, if anything is: whoever may work here may take it away. It has a bound of `limit`.
+pub fn problem(log: &Log, limit: u64) -> Option<String> {
+    let path = Path::new(&log.path);
+    let (bytes, left_out) = (log.bytes, log.left_out);
+    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        return Some(format!("The log {} is gone: none of its {bytes} bytes can be read.", log.path));
+    }
+    let there = i64::try_from(length(path)).unwrap_or(i64::MAX);
+    let is_short = there < bytes - left_out || (left_out > 0 && u64::try_from(bytes).is_ok_and(|bytes| bytes <= limit));
+    is_short.then(|| format!("The log {} is not whole: of {bytes} bytes {there} are there.", log.path))
+}
+
+fn length(path: &Path) -> u64 {
+    path.symlink_metadata().map_or(0, |found| found.len())
 }
 
 /// The file of a piece of the end.

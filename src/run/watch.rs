@@ -213,7 +213,7 @@ impl Watch {
     }
 
     /// Waits until it ends or has to. What happened while this process was stopped comes first: what ended then had ended by
-    /// itself, and what was said then was no silence.
+    /// itself, and what was said then was said.
     fn follow(
         &mut self,
         started: Instant,
@@ -223,17 +223,13 @@ impl Watch {
         meter: &mut Meter,
     ) -> Ending {
         let late = started + Duration::from_millis(self.plan.timeout_ms);
-        let (mut tick, mut until, mut heard) = (started + TICK, started + TICK, started);
+        let (mut tick, mut until) = (started + TICK, started + TICK);
         loop {
-            if self.stood_still(until) {
-                heard = Instant::now();
-                if running.catch_up().is_some() {
-                    return Ending::Own;
-                }
+            if self.stood_still(until) && running.catch_up().is_some() {
+                return Ending::Own;
             }
             let at = Instant::now();
-            let last = output.active().max(heard);
-            let silent = self.plan.silence_ms.map(|limit| (last + Duration::from_millis(limit), limit));
+            let silent = self.plan.silence_ms.map(|limit| (output.active() + Duration::from_millis(limit), limit));
             if self.stop.is_asked() {
                 return interrupted();
             }
@@ -331,13 +327,12 @@ impl Watch {
     }
 
     fn keep_plan(&mut self) -> io::Result<()> {
-        match self.folder.plan() {
+        let what = match self.folder.plan() {
             Ok(plan) if plan == self.plan => return Ok(()),
-            Ok(_) => self.problem("The run's plan was changed in its folder, and is written again.".to_owned()),
-            Err(error) => {
-                self.problem(format!("The run's plan is gone from its folder, and is written again ({error})."));
-            }
-        }
+            Ok(_) => "was changed in its folder, and is written again.".to_owned(),
+            Err(error) => format!("is gone from its folder, and is written again ({error})."),
+        };
+        self.problem(format!("The run's plan {what}"));
         self.folder.write_plan(&self.plan)
     }
 
@@ -397,13 +392,6 @@ impl Watch {
         report::assemble(&self.plan, parts)
     }
 
-    /// What is missing of the logs: a harness can do what its user can.
-    fn look_at_logs(&mut self, output: &Log, tests: &[Test]) {
-        let is_begun = self.progress.group.is_some();
-        let logs = is_begun.then_some(output).into_iter().chain(tests.iter().map(|test| &test.log));
-        self.problems.extend(logs.filter_map(|one| log::problem(one, self.plan.log_limit)));
-    }
-
     fn test(&mut self) -> Vec<Test> {
         self.phase(TESTING);
         let (plan, folder, stop) = (self.plan.clone(), self.folder.clone(), self.stop.clone());
@@ -411,6 +399,13 @@ impl Watch {
         self.problems.extend(problems);
         self.phase(ENDING);
         tests
+    }
+
+    /// What is missing of the logs: a harness can do what its user can.
+    fn look_at_logs(&mut self, output: &Log, tests: &[Test]) {
+        let is_begun = self.progress.group.is_some();
+        let logs = is_begun.then_some(output).into_iter().chain(tests.iter().map(|test| &test.log));
+        self.problems.extend(logs.filter_map(|one| log::problem(one, self.plan.log_limit)));
     }
 }
 
