@@ -38,6 +38,8 @@ pub(super) fn launch(wanted: &Wanted<'_>, environment: &Environment<'_>) -> Resu
     set("sandbox_workspace_write.writable_roots", Value::Array(written_by_commits(wanted)));
     set("features.plugins", false.into());
     set("features.apps", false.into());
+    // Without a network it would wait for one without end.
+    set("features.unbounded_connection_retries", false.into());
     // Nobody answers, and its models are told to wait for an answer.
     set("tools.experimental_request_user_input.enabled", false.into());
     let (servers, problems) = servers::of_codex(environment);

@@ -89,8 +89,6 @@ const failed = (code, says, more = {}) => ({ outcome: 'harness_error', code, say
 const BROKEN = /connection|socket|reset|EOF|terminated|disconnected/i;
 /** It asks again and again, each time without an answer, and is ended by a bound of the run. */
 const loops = { outcome: 'timed_out', says: /ended/, timeout: '45s' };
-/** It waits for the network, and is ended because nothing comes any more. */
-const waits = (says) => ({ outcome: 'silent', says, silence: '2s' });
 
 /**
  * Models that fail, from the first request on, or after one step that was done.
@@ -106,7 +104,7 @@ export const FAILURES = [
   ['closed',          failed(1, BROKEN),             failed(1, BROKEN),          failed(1, /API Error/),         failed(1, BROKEN),           failed(1, BROKEN)],
   ['half',            failed(1, BROKEN),             failed(1, BROKEN),          failed(1, BROKEN),              failed(1, BROKEN),           failed(1, BROKEN)],
   ['garbage',         failed(1, /stream closed/),    failed(1, /malformed/),     failed(1, /Incomplete JSON/),   loops,                       failed(1, /without sending/)],
-  ['away',            waits(/waiting for network/),  failed(1, /ECONNREFUSED|refused/i), failed(1, /API Error/), failed(1, /Unable to conn/), failed(1, /Could not connect/)],
+  ['away',            failed(1, /error sending|onnect|network/i), failed(1, /ECONNREFUSED|refused/i), failed(1, /API Error/), failed(1, /Unable to conn/), failed(1, /Could not connect/)],
   ['400 after a step', failed(1, /scripted/),        failed(1, /400 scripted/),  failed(144, /code":400/),       failed(1, /scripted/),       failed(1, /400 scripted/)],
 ].flatMap(([what, ...told]) => told.map((expected, column) => ({ what, client: CLIENTS[column], ...expected })));
 

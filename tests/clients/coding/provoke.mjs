@@ -83,7 +83,7 @@ async function expectEnded(ground, runner, { outcome, code, says, steps = ['say 
 async function expectFailed(ground, runner, row) {
   const { model, env, provider } = failing(row);
   const steps = model.after ? ['write a.txt x', 'say Done.'] : ['say Done.'];
-  const asked = ['--timeout', row.timeout ?? '3m', '--silence', row.silence ?? 'none', ...instructions(steps)];
+  const asked = ['--timeout', row.timeout ?? '3m', '--silence', 'none', ...instructions(steps)];
   const { report, said } = await startRun(ground, runner, { asked, model, env, provider });
   assert.deepEqual([report.outcome, report.exit.code], [row.outcome, row.code], said);
   if (row.outcome === 'harness_error') assert.match(report.reason, /^Its model could not be reached or did not answer/, said);
