@@ -4,6 +4,7 @@
 //! A run has a folder. `heyaira run start` writes the [`folder::Plan`] into it and starts a second process, the watcher,
 //! which outlives whoever asked for the run; only the watcher starts the harness and writes the report.
 
+#[cfg(unix)]
 pub mod claim;
 #[cfg(unix)]
 pub mod clean;

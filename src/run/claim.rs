@@ -36,7 +36,6 @@ pub struct Held {
 impl Held {
     /// Says that whoever holds it is at work. Where its file was taken away, which frees it for others, it is taken again;
     /// an error where somebody was faster.
-    #[cfg(unix)]
     pub(super) fn keep(&mut self) -> io::Result<()> {
         if !file::is_at(&self.file, &self.path) {
             self.file = hold(&self.path)?.ok_or(io::ErrorKind::WouldBlock)?.file;

@@ -50,10 +50,10 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Opens a file that is only locked, and makes it where there is none.
+#[cfg(unix)]
 pub(super) fn lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match at_once(path, &mut options) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied && make_usable(path) => at_once(path, &mut options),
@@ -149,6 +149,7 @@ fn allow(path: &Path, mode: u32) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "it stands for what Unix has")]
 fn allow(_path: &Path, _mode: u32) -> io::Result<()> {
     Ok(())
 }
