@@ -43,6 +43,7 @@ static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         Entry::of::<run::RunList>(),
         Entry::of::<run::RunShow>(),
         Entry::of::<run::record::RunRecord>(),
+        Entry::of::<run::dismiss::RunDismiss>(),
         Entry::of::<project::ProjectCreate>(),
         Entry::of::<project::ProjectList>(),
         Entry::of::<project::ProjectShow>(),

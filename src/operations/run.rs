@@ -1,6 +1,7 @@
 //! The reports of unattended runs: taking one in, listing them, showing one. Must never change a task, and never refuse or
 //! repeat what a model said.
 
+pub mod dismiss;
 pub mod record;
 
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ use crate::operations::task::load;
 use crate::operations::{cursor, task};
 use crate::store::backend::Question;
 use crate::store::list::TOTAL_EXACT;
-use crate::store::run::{self, Filter, New, Recorded, Short};
+use crate::store::run::{self, Dismissed, Filter, New, Recorded, Short};
 use crate::store::task::{from_json, to_json};
 
 /// How many unrecorded runs are shown where somebody asks for something else.
@@ -80,7 +81,7 @@ impl Operation for RunReport {
         answer.insert("existing".to_owned(), json!(!is_new));
         tell(&mut answer, &kept.short);
         if kept.short.recorded.is_none() {
-            answer.insert("next".to_owned(), json!(record_call(&kept.short, task.as_ref())));
+            answer.insert("next".to_owned(), json!(record_call(&kept.short)));
         }
         Ok(Value::Object(answer))
     }
@@ -137,13 +138,21 @@ async fn keep(context: &mut Context<'_>, report: &Report, task: Option<&Task>, m
     }
 }
 
-/// The call that records a run.
-fn record_call(run: &Short, task: Option<&Task>) -> String {
+/// The call that records a run, as it works when it is typed: with a task where the run has none, and for a task that is
+/// finished with the receipt alone.
+fn record_call(run: &Short) -> String {
     let id = short_id(run.run_id);
-    match task {
-        Some(task) => format!("heyaira run record {id} --expected-version {}", task.version),
-        None => format!("heyaira run record {id} --task-id TASK --expected-version N"),
+    match run.of_task {
+        Some(task) => call(&id, None, &task.version.to_string(), !task.is_open),
+        None => call(&id, Some("TASK"), "N", false),
     }
+}
+
+/// The same of its words.
+fn call(run: &str, task_id: Option<&str>, version: &str, receipt_only: bool) -> String {
+    let task_id = task_id.map_or_else(String::new, |task_id| format!(" --task-id {task_id}"));
+    let receipt_only = if receipt_only { " --receipt-only" } else { "" };
+    format!("heyaira run record {run}{task_id} --expected-version {version}{receipt_only}")
 }
 
 /// What is told of a run wherever it is told by itself.
@@ -153,6 +162,7 @@ fn tell(answer: &mut Map<String, Value>, run: &Short) {
     answer.insert("summary".to_owned(), json!(run.summary));
     answer.extend(problems(run));
     answer.insert("recorded".to_owned(), run.recorded.as_ref().map_or(json!(false), recorded));
+    answer.extend(run.dismissed.as_ref().map(|one| ("dismissed".to_owned(), dismissed(one))));
 }
 
 /// How many problems its report has, where it has any.
@@ -164,10 +174,14 @@ fn recorded(recorded: &Recorded) -> Value {
     json!({"version": recorded.version, "at": recorded.at.rfc3339(), "by": session::clipped(&recorded.by)})
 }
 
+fn dismissed(dismissed: &Dismissed) -> Value {
+    json!({"at": dismissed.at.rfc3339(), "by": session::clipped(&dismissed.by)})
+}
+
 /// The reports of runs, those that ended last first.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct RunList {
-    /// Only recorded ones, or only those that are not.
+    /// Only recorded ones, or only those that are neither recorded nor dismissed.
     recorded: Option<bool>,
     /// Only of this task.
     #[schemars(extend("x-check" = "task"))]
@@ -221,6 +235,9 @@ fn row(run: &Short, now: Timestamp) -> Value {
     if let Some(recorded) = &run.recorded {
         row.insert("recorded".to_owned(), json!(format!("v{}", recorded.version)));
     }
+    if run.dismissed.is_some() {
+        row.insert("dismissed".to_owned(), json!(true));
+    }
     Value::Object(row)
 }
 
@@ -259,18 +276,14 @@ impl Operation for RunShow {
         answer.insert("received".to_owned(), json!(found.received.rfc3339()));
         answer.insert("received_by".to_owned(), json!(found.received_by));
         if found.short.recorded.is_none() {
-            let task = match found.short.task_id {
-                Some(task_id) => Some(load(context, &task_id.to_string()).await?),
-                None => None,
-            };
-            answer.insert("next".to_owned(), json!(record_call(&found.short, task.as_ref())));
+            answer.insert("next".to_owned(), json!(record_call(&found.short)));
         }
         answer.insert("report".to_owned(), from_json(&found.report)?);
         Ok(Value::Object(answer))
     }
 }
 
-/// The runs that are not recorded yet, where somebody asks for something else.
+/// The runs that are neither recorded nor dismissed, where somebody asks for something else.
 pub(crate) struct Unrecorded {
     found: Vec<Short>,
     count: i64,
@@ -300,8 +313,6 @@ impl Unrecorded {
         }
         let task = self.task.map_or_else(String::new, |task_id| format!(" --task {}", short_id(task_id)));
         let all = format!("heyaira run list --recorded=false{task}");
-        let record =
-            "heyaira run record RUN --expected-version N, or task_update with work_receipt.session_ref run:RUN";
         let rows = self.found.iter().map(|run| {
             let mut row = in_short(run, self.now);
             if self.task.is_some() {
@@ -311,19 +322,36 @@ impl Unrecorded {
         });
         let rows: Vec<Value> = rows.collect();
         let is_all = |rows: &[Value]| i64::try_from(rows.len()).is_ok_and(|shown| shown == self.count);
-        let mut answer = json!({"count": self.count, "rows": rows, "next": record});
+        let mut answer = json!({"count": self.count, "rows": rows, "next": self.next(rows.len())});
         if is_all(&rows) && cost_of(&answer) <= room {
             return Some(answer);
         }
         answer["rest"] = json!(all);
         answer["rows"] = json!([]);
+        // The longest that it can be.
+        answer["next"] = json!(self.next(1));
         let rows = rows_at_a_glance(rows, room.saturating_sub(cost_of(&answer)));
         if is_all(&rows)
             && let Some(fields) = answer.as_object_mut()
         {
             fields.shift_remove("rest");
         }
+        answer["next"] = json!(self.next(rows.len()));
         answer["rows"] = Value::Array(rows);
         Some(answer)
+    }
+
+    /// What to do where so many are shown: of one its own call, of one task's what they have in common.
+    fn next(&self, shown: usize) -> String {
+        let first = self.found.first();
+        let (record, run) = match first {
+            Some(run) if shown == 1 => (record_call(run), short_id(run.run_id)),
+            _ => {
+                let task = first.and_then(|run| run.of_task).filter(|_| self.task.is_some());
+                let version = task.map_or_else(|| "N".to_owned(), |task| task.version.to_string());
+                (call("RUN", None, &version, task.is_some_and(|task| !task.is_open)), "RUN".to_owned())
+            }
+        };
+        format!("{record}, or task_update with work_receipt.session_ref run:{run}")
     }
 }

@@ -20,7 +20,7 @@ struct Migration {
 }
 
 /// The migrations by number, starting with 1.
-const MIGRATIONS: [Migration; 6] = [
+const MIGRATIONS: [Migration; 7] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0001_initial.sql"),
         postgres: include_str!("../../migrations/postgres/0001_initial.sql"),
@@ -54,6 +54,12 @@ const MIGRATIONS: [Migration; 6] = [
     Migration {
         sqlite: include_str!("../../migrations/sqlite/0006_run_problems.sql"),
         postgres: include_str!("../../migrations/postgres/0006_run_problems.sql"),
+        serves_from: 1,
+    },
+    // Two more columns of a run's report, which older programs leave as they are.
+    Migration {
+        sqlite: include_str!("../../migrations/sqlite/0007_dismissed_runs.sql"),
+        postgres: include_str!("../../migrations/postgres/0007_dismissed_runs.sql"),
         serves_from: 1,
     },
 ];

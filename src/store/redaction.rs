@@ -58,7 +58,7 @@ pub const PLACES: [Place; 9] = [
     Place {
         table: "run_report",
         key: &["run_key"],
-        texts: &["session_ref", "native", "harness", "branch", "summary", "received_by", "recorded_by"],
+        texts: &["session_ref", "native", "harness", "branch", "summary", "received_by", "recorded_by", "dismissed_by"],
         json: &["report"],
     },
     Place {

@@ -1,5 +1,5 @@
 //! The reports of unattended runs, and whether each is recorded on its task. A report is added once; what changes afterwards is
-//! that it was recorded, also once.
+//! that it was recorded, also once, or until then that it was dismissed.
 
 use uuid::Uuid;
 
@@ -20,6 +20,24 @@ pub struct Recorded {
     pub at: Timestamp,
     /// By whom: the session where known, else the caller.
     pub by: String,
+}
+
+/// That nobody is to record a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dismissed {
+    /// Since when.
+    pub at: Timestamp,
+    /// By whom: the session where known, else the caller.
+    pub by: String,
+}
+
+/// The task of a run as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OfTask {
+    /// Its version.
+    pub version: i64,
+    /// False once it is done or cancelled.
+    pub is_open: bool,
 }
 
 /// A run as lists show it.
@@ -49,6 +67,17 @@ pub struct Short {
     pub recorded: Option<Recorded>,
     /// How many problems its report has; none where nobody counted them.
     pub problems: Option<i64>,
+    /// Whether somebody said that it is not to be recorded. Nothing that is recorded is dismissed.
+    pub dismissed: Option<Dismissed>,
+    /// How its task is now, if it has one.
+    pub of_task: Option<OfTask>,
+}
+
+impl Short {
+    /// True while somebody has to look at its report.
+    pub fn is_unrecorded(&self) -> bool {
+        self.recorded.is_none() && self.dismissed.is_none()
+    }
 }
 
 /// A run with its report.
@@ -97,7 +126,10 @@ pub struct New<'n> {
 /// How many candidates of an ambiguous prefix are told.
 const CANDIDATES: i64 = 5;
 const SHORT: &str = "r.run_key, r.run_id, r.task_id, r.outcome, r.session_ref, r.harness, r.branch, r.started_at, r.ended_at, \
-    r.summary, r.recorded_version, r.recorded_at, r.recorded_by, r.problems";
+    r.summary, r.recorded_version, r.recorded_at, r.recorded_by, r.problems, r.dismissed_at, r.dismissed_by, t.version, t.is_open";
+/// How many columns that are.
+const SHORT_COLUMNS: usize = 18;
+const FROM: &str = "run_report r left join task t on t.task_id = r.task_id";
 const WHOLE: &str = "r.received_at, r.received_by, r.report";
 
 fn short(row: &mut Row) -> Result<Short> {
@@ -109,6 +141,13 @@ fn short(row: &mut Row) -> Result<Short> {
             by: row.maybe_text(12)?.unwrap_or_default(),
         }),
     };
+    let dismissed = match row.maybe_integer(14)? {
+        Some(at) if recorded.is_none() => {
+            Some(Dismissed { at: Timestamp(at), by: row.maybe_text(15)?.unwrap_or_default() })
+        }
+        _ => None,
+    };
+    let is_open = row.maybe_integer(17)? == Some(1);
     Ok(Short {
         run_key: row.integer(0)?,
         run_id: row.uuid(1)?,
@@ -122,15 +161,17 @@ fn short(row: &mut Row) -> Result<Short> {
         summary: row.text(9)?,
         recorded,
         problems: row.maybe_integer(13)?,
+        dismissed,
+        of_task: row.maybe_integer(16)?.map(|version| OfTask { version, is_open }),
     })
 }
 
 fn whole(mut row: Row) -> Result<Whole> {
     Ok(Whole {
         short: short(&mut row)?,
-        received: Timestamp(row.integer(14)?),
-        received_by: row.text(15)?,
-        report: row.text(16)?,
+        received: Timestamp(row.integer(SHORT_COLUMNS)?),
+        received_by: row.text(SHORT_COLUMNS + 1)?,
+        report: row.text(SHORT_COLUMNS + 2)?,
     })
 }
 
@@ -181,7 +222,7 @@ pub async fn kept(transaction: &mut Transaction, run_id: Uuid) -> Result<Option<
 pub fn find(project_id: i64, reference: &str) -> Question<Whole> {
     let (low, high) = range_of(reference);
     let sql = format!(
-        "select {SHORT}, {WHOLE} from run_report r where +r.project_id = ?1 and r.run_id between ?2 and ?3 \
+        "select {SHORT}, {WHOLE} from {FROM} where +r.project_id = ?1 and r.run_id between ?2 and ?3 \
          order by r.run_id limit ?4"
     );
     let reference = reference.to_owned();
@@ -214,7 +255,7 @@ fn the_one(reference: &str, mut runs: Vec<Whole>) -> Result<Whole> {
 /// Which runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
-    /// Recorded or not.
+    /// Recorded, or not and not dismissed either.
     pub recorded: Option<bool>,
     /// Of this task.
     pub task_id: Option<Uuid>,
@@ -236,7 +277,7 @@ pub fn page(
     }
     match filter.recorded {
         Some(true) => conditions.push("r.recorded_version is not null".to_owned()),
-        Some(false) => conditions.push("r.recorded_version is null".to_owned()),
+        Some(false) => conditions.push("r.recorded_version is null and r.dismissed_at is null".to_owned()),
         None => {}
     }
     let all = conditions.join(" and ");
@@ -246,21 +287,29 @@ pub fn page(
     }
     let sql = format!(
         "select {SHORT}, (select count(*) from (select 1 as one from run_report r where {all} limit ?3) counted) \
-         from run_report r where {} order by r.ended_at desc, r.run_id desc limit ?2",
+         from {FROM} where {} order by r.ended_at desc, r.run_id desc limit ?2",
         conditions.join(" and ")
     );
     Question::new(Statement::new(sql, values), |mut rows| {
-        let count = rows.first().map_or(Ok(0), |row| row.integer(14))?;
+        let count = rows.first().map_or(Ok(0), |row| row.integer(SHORT_COLUMNS))?;
         Ok((rows.iter_mut().map(short).collect::<Result<_>>()?, count))
     })
 }
 
 /// Marks a run as recorded on that version of its task; false if it is already, or if it belongs to another task.
 pub async fn record(transaction: &mut Transaction, run_key: i64, task_id: Uuid, recorded: &Recorded) -> Result<bool> {
-    let sql = "update run_report set task_id = ?2, recorded_version = ?3, recorded_at = ?4, recorded_by = ?5 \
-        where run_key = ?1 and recorded_version is null and (task_id is null or task_id = ?2)";
+    let sql = "update run_report set task_id = ?2, recorded_version = ?3, recorded_at = ?4, recorded_by = ?5, \
+        dismissed_at = null, dismissed_by = null where run_key = ?1 and recorded_version is null and (task_id is null or task_id = ?2)";
     let values =
         [run_key.into(), task_id.into(), recorded.version.into(), recorded.at.0.into(), recorded.by.as_str().into()];
+    Ok(transaction.execute(sql, &values).await? == 1)
+}
+
+/// Marks a run as one that nobody is to record; false if it is already, or if it is recorded.
+pub async fn dismiss(transaction: &mut Transaction, run_key: i64, dismissed: &Dismissed) -> Result<bool> {
+    let sql = "update run_report set dismissed_at = ?2, dismissed_by = ?3 \
+        where run_key = ?1 and recorded_version is null and dismissed_at is null";
+    let values = [run_key.into(), dismissed.at.0.into(), dismissed.by.as_str().into()];
     Ok(transaction.execute(sql, &values).await? == 1)
 }
 
@@ -275,7 +324,8 @@ pub fn record_session(
     let named = session_ref.strip_prefix(RUN_SESSION).filter(|id| names_run(id)).map(range_of);
     // Of no run is this the id, as a random one has its version in it.
     let (low, high) = named.unwrap_or((Uuid::nil(), Uuid::nil()));
-    let sql = "update run_report set recorded_version = ?5, recorded_at = ?6, recorded_by = ?7 \
+    let sql = "update run_report set recorded_version = ?5, recorded_at = ?6, recorded_by = ?7, \
+        dismissed_at = null, dismissed_by = null \
         where task_id = ?1 and recorded_version is null and (session_ref = ?2 or run_id between ?3 and ?4)";
     let values: [Cell; 7] = [
         task_id.into(),

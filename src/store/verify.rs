@@ -101,7 +101,7 @@ fn differing(present: &Task, replayed: &Content) -> String {
 }
 
 /// What can be wrong between tables: the words behind the number, and the query that counts.
-const TABLE_CHECKS: [(&str, &str); 22] = [
+const TABLE_CHECKS: [(&str, &str); 23] = [
     (
         "counts by status differ from the tasks in a project",
         "select count(*) from (select project_id, status, count(*) as n from task group by project_id, status) t \
@@ -162,6 +162,10 @@ const TABLE_CHECKS: [(&str, &str); 22] = [
         "runs are recorded on a version without a receipt",
         "select count(*) from run_report r where r.recorded_version is not null and not exists (select 1 from receipt c \
          where c.task_id = r.task_id and c.version = r.recorded_version)",
+    ),
+    (
+        "runs are dismissed by nobody or at no time",
+        "select count(*) from run_report r where (r.dismissed_at is null) <> (r.dismissed_by is null)",
     ),
     (
         "tags belong to no task",

@@ -228,7 +228,7 @@ const NO_TEXT: [(&str, &str); 16] = [
     (
         "run_report",
         "run_key run_id project_id task_id outcome started_at ended_at received_at fingerprint recorded_version recorded_at \
-         problems",
+         problems dismissed_at",
     ),
 ];
 

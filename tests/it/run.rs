@@ -5,6 +5,7 @@ mod bounds;
 mod coordinator;
 mod disk;
 mod disorder;
+mod handled;
 mod killed;
 mod logs;
 mod many;

@@ -1,5 +1,6 @@
 //! The reports of unattended runs: how they come in, what is made of them, and how they are recorded on their tasks.
 
+mod dismissed;
 mod handoff;
 mod recorded;
 mod reports;

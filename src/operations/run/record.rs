@@ -9,12 +9,13 @@ use crate::domain::change::Change;
 use crate::domain::handoff;
 use crate::domain::receipt::Receipt;
 use crate::domain::run::Report;
+use crate::domain::session::Observed;
 use crate::domain::task::{Status, Task, check_length, short_id};
 use crate::domain::text::{SUMMARY_MAX, grouped, length};
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{Audience, Context, Effect, Operation};
 use crate::operations::budget::clipped;
-use crate::operations::run::recorded;
+use crate::operations::run::{call, recorded};
 use crate::operations::task::update::{Writing, facts, write};
 use crate::operations::task::{actor, conflict, load, recorder};
 use crate::store::run::{self, Recorded, Short};
@@ -45,6 +46,8 @@ pub struct RunRecord {
     #[expect(dead_code, reason = "kept by call")]
     #[schemars(length(max = 200), extend("x-check" = "key"))]
     idempotency_key: Option<String>,
+    /// Put the receipt alone onto the task, whatever its status is; its handoff, summary and status stay as they are.
+    receipt_only: Option<bool>,
     /// The new status of the task.
     status: Option<Status>,
     /// The state in one sentence, in place of the one that is made.
@@ -62,6 +65,17 @@ impl Operation for RunRecord {
     const EFFECT: Effect = Effect::Changes;
     const AUDIENCE: Audience = Audience::People;
 
+    fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
+        if given.get("receipt_only") != Some(&json!(true)) {
+            return Vec::new();
+        }
+        let texts = ["status", "summary", "handoff_next", "handoff_blockers"].into_iter();
+        texts
+            .filter(|name| given.contains_key(*name))
+            .map(|name| format!("{name} cannot be given with receipt_only, which leaves it as it is"))
+            .collect()
+    }
+
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let project_id = context.project()?.project_id;
         let found = context.transaction.ask(run::find(project_id, &self.run)).await?;
@@ -72,7 +86,9 @@ impl Operation for RunRecord {
             return Ok(existing(run, &task, recorded));
         }
         let task = self.task(context, run).await?;
-        check_open(&task, run)?;
+        if !self.is_receipt_only() {
+            check_open(&task, run)?;
+        }
         let report = found.parsed()?;
         let change = self.change(&report, &task, &context.project()?.language);
         let actor = actor(context, Some(&run.session_ref));
@@ -83,7 +99,9 @@ impl Operation for RunRecord {
         }
         let facts = facts(context, &task, &change, Some(&run.session_ref)).await?;
         let changed = task.apply(change, &actor, &facts, context.now)?;
-        check_length("handoff_completed", &changed.task.content.handoff_completed)?;
+        if !self.is_receipt_only() {
+            check_length("handoff_completed", &changed.task.content.handoff_completed)?;
+        }
         let writing = Writing { actor: &actor, result: None, touched: &self.touched(), given: Some(&self.given()) };
         let answer = write(context, &task, changed, writing).await?;
         let recorded = Recorded { version: task.version + 1, at: context.now, by: recorder(context) };
@@ -95,6 +113,10 @@ impl Operation for RunRecord {
 }
 
 impl RunRecord {
+    fn is_receipt_only(&self) -> bool {
+        self.receipt_only == Some(true)
+    }
+
     /// The task that the run belongs to, or else the one that is named.
     async fn task(&self, context: &mut Context<'_>, run: &Short) -> Result<Task> {
         match (run.task_id, &self.task_id) {
@@ -127,8 +149,11 @@ impl RunRecord {
 
     /// What is written: made of the report, and what was given in its place.
     fn change(&self, report: &Report, task: &Task, language: &str) -> Change {
-        let made = report.handoff(task, language);
         let mut receipt = report.receipt(language);
+        if self.is_receipt_only() {
+            return Change { work_receipt: Some(receipt), ..Change::default() };
+        }
+        let made = report.handoff(task, language);
         if let Some(first) = self.handoff_next.as_deref().and_then(|next| next.lines().next()) {
             receipt.next_step = Some(first.to_owned());
         }
@@ -159,6 +184,9 @@ impl RunRecord {
 
     /// The fields that are written.
     fn touched(&self) -> Vec<&'static str> {
+        if self.is_receipt_only() {
+            return vec!["work_receipt"];
+        }
         let mut touched = vec!["summary", "handoff_next", "handoff_completed", "work_receipt"];
         let more = self.given().into_iter().filter(|name| !touched.contains(name)).collect::<Vec<_>>();
         touched.extend(more);
@@ -171,11 +199,13 @@ impl RunRecord {
             return refusal;
         }
         let id = short_id(run.run_id);
-        let mut command = format!("heyaira run record {id} --expected-version {}", task.version);
+        let mut command = call_on(run, task, self.is_receipt_only());
         let mut arguments = json!({"run": id, "expected_version": task.version});
         if run.task_id.is_none() {
-            command = format!("{command} --task-id {}", task.short_id());
             arguments["task_id"] = json!(task.short_id());
+        }
+        if self.is_receipt_only() {
+            arguments["receipt_only"] = json!(true);
         }
         if let Some(status) = self.status {
             command = format!("{command} --status {status}");
@@ -203,6 +233,12 @@ impl RunRecord {
         let merge = merge(task, change, &json!({"operation": Self::NAME, "arguments": arguments}));
         Refusal { next, ..refusal }.with("merge", merge)
     }
+}
+
+/// The call that records a run on a task as it is now.
+fn call_on(run: &Short, task: &Task, receipt_only: bool) -> String {
+    let named = run.task_id.is_none().then(|| task.short_id());
+    call(&short_id(run.run_id), named.as_deref(), &task.version.to_string(), receipt_only)
 }
 
 /// What a change sets, as history names it.
@@ -253,13 +289,14 @@ fn check_open(task: &Task, run: &Short) -> Result<()> {
     if status.is_open() {
         return Ok(());
     }
-    let (id, run, version) = (task.short_id(), short_id(run.run_id), task.version);
+    let (id, version) = (task.short_id(), task.version);
+    let receipt_only = call_on(run, task, true);
+    let run = short_id(run.run_id);
     Err(Refusal::not_allowed(
         format!("task {id} is {status}, so that nobody would go on from run {run}"),
         format!(
             "If it must go on, reopen it first: heyaira task update {id} --expected-version {version} --status todo. If nothing \
-             is left to do, keep the run's receipt alone: heyaira task update {id} --expected-version {version} \
-             --receipt-session-ref run:{run}. Nothing was written."
+             is left to do, keep the run's receipt alone: {receipt_only}; or heyaira run dismiss {run}. Nothing was written."
         ),
     ))
 }

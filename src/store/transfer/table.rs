@@ -122,7 +122,8 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "run_report",
             "run_key",
             "run_key, run_id, project_id, task_id, outcome, session_ref, native, harness, branch, started_at, ended_at, \
-             summary, received_at, received_by, fingerprint, recorded_version, recorded_at, recorded_by, report, problems",
+             summary, received_at, received_by, fingerprint, recorded_version, recorded_at, recorded_by, report, problems, \
+             dismissed_at, dismissed_by",
         ),
         Table::of(
             "task_session",

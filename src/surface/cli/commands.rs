@@ -15,7 +15,7 @@ use crate::surface::cli::{
 type Run = fn(&Session, &ArgMatches) -> Result<ExitCode>;
 
 /// The commands that are no operations, by their words.
-const BY_HAND: [(&str, Run); 26] = [
+const BY_HAND: [(&str, Run); 27] = [
     ("start", start::start),
     ("init", setup::init),
     ("profile", setup::profile),
@@ -35,6 +35,7 @@ const BY_HAND: [(&str, Run); 26] = [
     ("move", transfer::run),
     ("redact", redact::run),
     ("run clean", run::clean),
+    ("run dismiss", run::dismiss),
     ("run list", run::list),
     ("run record", run::record),
     ("run show", run::show),

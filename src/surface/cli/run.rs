@@ -14,6 +14,8 @@ mod flags;
 mod follow;
 #[cfg(unix)]
 pub mod local;
+#[cfg(unix)]
+mod named;
 mod reports;
 #[cfg(unix)]
 mod start;
@@ -26,7 +28,7 @@ mod words;
 
 #[cfg(not(unix))]
 pub use elsewhere::{clean, start, stop, watch};
-pub use reports::{list, record, show};
+pub use reports::{dismiss, list, record, show};
 #[cfg(unix)]
 pub use {clean::clean, start::start, stop::stop, watch::watch};
 

@@ -226,9 +226,65 @@ fn a_finished_task_takes_no_run_and_the_refusal_says_what_to_do() {
     let house = House::new();
     let (task, report) = task_with_run(&house, Outcome::Succeeded);
     house.client("maria").update(&task, 1, json!({"status": "cancelled"}));
-    let parts = ["is cancelled", "--status todo", "--receipt-session-ref run:00000001"];
+    let call = "heyaira run record 00000001 --expected-version 2 --receipt-only";
+    let parts = ["is cancelled", "--status todo", call, "heyaira run dismiss 00000001"];
     let arguments = json!({"run": report.run_id, "expected_version": 2});
-    house.person("tomas").refused("run_record", arguments, Code::NotAllowed, &parts);
+    let person = house.person("tomas");
+    person.refused("run_record", arguments, Code::NotAllowed, &parts);
+    assert_eq!(person.ok("run_show", json!({"run": report.run_id}))["next"], call, "what works is what is told");
+    let mut other = report;
+    (other.run_id, other.task_id) = (run_id(2), None);
+    deliver(&house, &other);
+    let named = json!({"run": other.run_id, "expected_version": 2, "task_id": task});
+    let call = format!("heyaira run record 00000002 --task-id {} --expected-version 2 --receipt-only", short(&task));
+    person.refused("run_record", named, Code::NotAllowed, &[&call]);
+}
+
+#[test]
+fn the_receipt_alone_has_all_facts_and_leaves_a_task_as_it_is() {
+    for status in ["cancelled", "in_progress"] {
+        let house = House::new();
+        let (task, report) = task_with_run(&house, Outcome::Succeeded);
+        house.client("maria").update(&task, 1, json!({"status": status}));
+        let before = house.client("maria").get(&task);
+        let person = house.person("tomas");
+        let alone = |more: Value| {
+            let mut arguments = json!({"run": report.run_id, "expected_version": 2, "receipt_only": true});
+            arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            arguments
+        };
+        let parts = ["summary cannot be given", "status cannot be given", "handoff_next cannot be given"];
+        let more = json!({"status": "todo", "summary": "s", "handoff_next": "make check"});
+        person.refused("run_record", alone(more), Code::InvalidArgument, &parts);
+        let answer = person.ok("run_record", alone(json!({})));
+        assert_eq!((&answer["version"], &answer["changed_fields"]), (&json!(3), &json!(["work_receipt"])), "{answer}");
+        assert!(answer.get("warnings").is_none(), "{status}: {answer}");
+        let read = house.client("maria").get(&task);
+        for name in ["status", "summary", "handoff_next", "handoff_completed", "handoff_blockers", "owner"] {
+            assert_eq!(read[name], before[name], "{status}: {name}");
+        }
+        let receipt = &read["receipt"];
+        assert_eq!((&receipt["branch"], &receipt["model"]), (&json!("heyaira/run-one"), &json!("gpt-6")), "{read}");
+        assert!(text(&receipt["tests"]).contains("12 passed"), "{read}");
+        assert_eq!(person.ok("run_list", json!({"recorded": true}))["runs"][0]["recorded"], "v3");
+        let again = person.ok("run_record", alone(json!({})));
+        assert_eq!((&again["existing"], &again["version"]), (&json!(true), &json!(3)));
+    }
+}
+
+#[test]
+fn a_conflict_of_the_receipt_alone_shows_it_and_the_call_for_it() {
+    let house = House::new();
+    let (task, report) = task_with_run(&house, Outcome::Succeeded);
+    house.client("maria").update(&task, 1, json!({"status": "cancelled"}));
+    let refusal = conflict(&house, json!({"run": report.run_id, "expected_version": 1, "receipt_only": true}));
+    let call = "heyaira run record 00000001 --expected-version 2 --receipt-only. Nothing was written.";
+    assert!(refusal.next.contains(call), "{refusal}");
+    let merge = &refusal.details["merge"];
+    assert!(merge.get("summary").is_none() && merge["work_receipt"]["branch"] == "heyaira/run-one", "{merge}");
+    let call = &merge["call"];
+    house.person("tomas").ok(text(&call["operation"]), call["arguments"].clone());
+    assert_eq!(house.client("maria").get(&task)["status"], "cancelled");
 }
 
 #[test]

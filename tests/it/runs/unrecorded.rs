@@ -66,3 +66,24 @@ fn how_many_problems_there_are_is_told_where_there_are_any() {
     assert_eq!(counts(&person.ok("run_list", json!({}))["runs"]), wanted);
     assert_eq!(person.ok("run_show", json!({"run": run_id(1)}))["problems"], 2);
 }
+
+#[test]
+fn what_to_do_has_the_version_and_of_one_run_is_its_own_call() {
+    let house = House::new();
+    let maria = house.client("maria");
+    let task = maria.create("Import bank statements");
+    maria.update(&task, 1, json!({"summary": "at two"}));
+    let next = |handoff: Option<&str>| {
+        let given = handoff.map_or_else(|| json!({}), |task| json!({"handoff": task}));
+        maria.ok("continuity_context", given)["unrecorded_runs"]["next"].clone()
+    };
+    let of = |call: &str, run: &str| json!(format!("{call}, or task_update with work_receipt.session_ref run:{run}"));
+    deliver(&house, &report(1, Some(&task), Outcome::Silent));
+    let own = of("heyaira run record 00000001 --expected-version 2", "00000001");
+    assert_eq!((next(None), next(Some(&task))), (own.clone(), own));
+    deliver(&house, &report(2, Some(&task), Outcome::Silent));
+    assert_eq!(next(None), of("heyaira run record RUN --expected-version N", "RUN"));
+    assert_eq!(next(Some(&task)), of("heyaira run record RUN --expected-version 2", "RUN"));
+    maria.update(&task, 2, json!({"status": "cancelled"}));
+    assert_eq!(next(Some(&task)), of("heyaira run record RUN --expected-version 3 --receipt-only", "RUN"));
+}

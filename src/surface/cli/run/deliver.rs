@@ -5,19 +5,31 @@ use serde_json::{Value, json};
 
 use super::local::{self, Local};
 use super::operation;
-use crate::error::{Refusal, Result};
+use crate::error::{Code, Refusal, Result};
 use crate::run::folder::{RunFolder, Runs};
 use crate::surface::cli::{Session, answer, now};
 
-/// Puts the report of a run into the database.
-pub(super) fn one(session: &Session, folder: &RunFolder) -> Result<()> {
+/// Puts the report of a run into the database; what `run_report` answers.
+pub(super) fn one(session: &Session, folder: &RunFolder) -> Result<Value> {
     let unread = |error: std::io::Error| Refusal::internal(&error);
     let report = serde_json::to_value(folder.report().map_err(unread)?).map_err(|error| Refusal::internal(&error))?;
-    session.ask(operation("run_report")?, json!({"report": report}))?;
+    let answer = session.ask(operation("run_report")?, json!({"report": report}))?;
     let mut progress = folder.progress().unwrap_or_default();
     progress.is_delivered = true;
     // Whoever cleaned it away meanwhile wants none of it back.
-    if folder.path().exists() { folder.write_progress(&progress).map_err(unread) } else { Ok(()) }
+    if folder.path().exists() {
+        folder.write_progress(&progress).map_err(unread)?;
+    }
+    Ok(answer)
+}
+
+/// What the database has of a run, if it has its report.
+pub(super) fn report_of(session: &Session, named: &str) -> Result<Option<Value>> {
+    match session.ask(operation("run_show")?, json!({"run": named})) {
+        Ok(shown) => Ok(Some(shown)),
+        Err(refusal) if refusal.code == Code::NotFound => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
 }
 
 /// Puts every report of the session's project there that is not yet, those of lost watchers too. One that is refused

@@ -49,3 +49,8 @@ pub(super) fn all(_session: &Session, _runs: &Runs) -> Result<()> {
 pub(super) fn working(_session: &Session, _runs: &Runs) -> Result<Vec<Value>> {
     Ok(Vec::new())
 }
+
+/// No run of this machine goes on.
+pub(super) fn without_report(_session: &Session, _runs: &Runs, _names: &[String], refusal: Refusal) -> Refusal {
+    refusal
+}

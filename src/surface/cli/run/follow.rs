@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::deliver::shorts;
+use super::deliver::{self, shorts};
 use super::{exit_code, on_signals};
 use crate::domain::run::Report;
 use crate::domain::text::{grouped, visible};
@@ -221,5 +221,19 @@ fn tell_report(session: &Session, folder: &RunFolder, report: &Report) -> Result
     }
     told["report"] = json!(folder.path().join(REPORT));
     told["log"] = json!(report.log.path);
+    if let Some(next) = next(session, folder) {
+        told["next"] = next;
+    }
     answer::print(&told, false).map(drop)
+}
+
+/// What to do with the report. Its watcher has put it into the database, or could not.
+fn next(session: &Session, folder: &RunFolder) -> Option<Value> {
+    match deliver::one(session, folder) {
+        Ok(mut kept) => kept.as_object_mut()?.shift_remove("next"),
+        Err(refusal) => {
+            answer::note(&format!("the report is not in the database yet: {}", refusal.of_owner()));
+            Some(json!("heyaira run list puts the report into the database"))
+        }
+    }
 }

@@ -32,6 +32,12 @@ impl Local {
         self.plan.run_id.get(..8).unwrap_or(&self.plan.run_id)
     }
 
+    /// True if its id begins so, with hyphens or without.
+    pub fn is_named(&self, name: &str) -> bool {
+        let plain = |id: &str| id.replace('-', "").to_ascii_lowercase();
+        plain(&self.plan.run_id).starts_with(&plain(name))
+    }
+
     /// `waiting`, `working`, `testing`, `over`; `starting` before its watcher is there.
     pub fn phase(&self) -> &str {
         match (&self.outcome, self.progress.phase.as_str()) {
@@ -74,12 +80,12 @@ pub fn find(runs: &[Local], named: &str) -> Result<Local> {
     if named.len() < PREFIX {
         return Err(Refusal::argument(format!("{shown} is too short for a run: at least {PREFIX} characters")));
     }
-    let found: Vec<&Local> = runs.iter().filter(|run| run.plan.run_id.starts_with(named)).collect();
+    let found: Vec<&Local> = runs.iter().filter(|run| run.is_named(named)).collect();
     match found.as_slice() {
         [one] => Ok((*one).clone()),
         [] => Err(Refusal::not_found(
             format!("there is no run {shown} on this machine"),
-            "Name one of this machine's runs.",
+            "heyaira run list shows the runs; check the id. Nothing was done.",
         )),
         several => {
             let ids: Vec<String> = several.iter().map(|run| run.plan.run_id.clone()).collect();

@@ -133,11 +133,13 @@ fn wait_for(folder: &RunFolder, watcher: &mut Child) -> bool {
 }
 
 fn detached(session: &Session, folder: &RunFolder, plan: &Plan) -> Result<ExitCode> {
+    let short_id = plan.run_id.get(..8).unwrap_or(&plan.run_id);
     let told = json!({
         "run_id": plan.run_id,
         "folder": folder.path(),
         "branch": plan.branch,
         "worktree": plan.worktree,
+        "next": format!("heyaira run list; heyaira run stop {short_id}"),
     });
     answer::print(&told, session.json)
 }

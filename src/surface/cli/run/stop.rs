@@ -8,6 +8,7 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 
 use super::local::{self, Local};
+use super::named::{self, Named};
 use super::runs;
 use crate::error::{Code, Refusal, Result};
 use crate::run::ending;
@@ -17,31 +18,23 @@ use crate::surface::cli::{Session, answer};
 pub fn stop(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let unread = |error: std::io::Error| Refusal::internal(&format!("the runs cannot be read: {error}"));
     let all = local::all(&runs()?).map_err(unread)?;
-    let named = matches.get_many::<String>("run").into_iter().flatten();
-    let mut runs = every(named.map(|named| local::find(&all, named)).collect())?;
-    let mut seen = std::collections::BTreeSet::new();
-    runs.retain(|run| seen.insert(run.plan.run_id.clone()));
+    let names: Vec<&String> = matches.get_many("run").into_iter().flatten().collect();
+    let Named { here: runs, gone } = named::find(session, &all, &names)?;
     // All at once, so that the bound of one is that of all.
-    let rows: Vec<Value> = thread::scope(|scope| {
+    let mut rows: Vec<Value> = thread::scope(|scope| {
         let ending: Vec<_> = runs.iter().map(|run| scope.spawn(|| ended(run))).collect();
         ending.into_iter().zip(&runs).map(|(row, run)| row.join().unwrap_or_else(|_| lost(run))).collect()
     });
+    rows.extend(gone.iter().map(over_and_gone));
     let is_all = rows.iter().all(|row| !row["outcome"].is_null());
     answer::print(&json!({"runs": rows}), session.json)?;
     Ok(if is_all { ExitCode::SUCCESS } else { ExitCode::from(Code::Unavailable.exit()) })
 }
 
-/// All of them, or everything that is wrong with any.
-pub(super) fn every(found: Vec<Result<Local>>) -> Result<Vec<Local>> {
-    let refusals: Vec<&Refusal> = found.iter().filter_map(|one| one.as_ref().err()).collect();
-    match refusals.as_slice() {
-        [] => Ok(found.into_iter().flatten().collect()),
-        [one] => Err((*one).clone()),
-        [first, ..] => {
-            let messages: Vec<&str> = refusals.iter().map(|refusal| refusal.message.as_str()).collect();
-            Err(Refusal::new(first.code, messages.join("; "), "Correct them and call again. Nothing was done."))
-        }
-    }
+/// One that has nothing left here was over before that.
+fn over_and_gone(shown: &Value) -> Value {
+    let (_, next) = named::gone(shown);
+    json!({"run_id": shown["run_id"], "outcome": shown["outcome"], "was_over": true, "gone": named::GONE, "next": next})
 }
 
 /// Ends it, and says what came of that.

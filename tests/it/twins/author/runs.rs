@@ -108,9 +108,24 @@ pub(super) fn record(given: &mut Given<'_>) {
     given.put("expected_version", expected);
     let named = if task_id.is_some() { 15 } else { 85 };
     given.maybe(named, "task_id", |given| json!(given.pointer(&id)));
+    given.maybe(10, "receipt_only", |_| json!(true));
     given.maybe(15, "status", |given| json!(given.draw.pick(&["in_progress", "blocked", "todo"])));
     given.maybe(15, "summary", |given| given.short(SUMMARY_MAX));
     given.maybe(10, "handoff_next", Given::long);
     given.maybe(10, "handoff_blockers", |given| given.short(200));
+    key(given);
+}
+
+pub(super) fn dismiss(given: &mut Given<'_>) {
+    let waiting = given.world.runs.iter().filter(|(project, ..)| *project == given.project);
+    let waiting: Vec<String> = waiting.map(|(_, run, _)| run.clone()).collect();
+    let count = given.draw.between(1, 3);
+    let runs: Vec<String> = (0..count)
+        .map(|_| {
+            let known = given.draw.any(&waiting).cloned().filter(|_| given.draw.percent(80));
+            known.unwrap_or_else(|| pointer(given))
+        })
+        .collect();
+    given.put("runs", json!(runs));
     key(given);
 }
