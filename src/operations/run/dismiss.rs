@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::domain::session::Observed;
 use crate::domain::text::TAGS_MAX;
 use crate::error::{Code, Refusal, Result};
 use crate::operation::{Audience, Context, Effect, Operation};
@@ -35,6 +36,11 @@ impl Operation for RunDismiss {
     const COMMAND: &'static str = "run dismiss";
     const EFFECT: Effect = Effect::Changes;
     const AUDIENCE: Audience = Audience::People;
+
+    fn problems(given: &Map<String, Value>, _observed: &Observed) -> Vec<String> {
+        let is_empty = given.get("runs").and_then(Value::as_array).is_some_and(Vec::is_empty);
+        is_empty.then(|| "runs names none".to_owned()).into_iter().collect()
+    }
 
     async fn run(self, context: &mut Context<'_>) -> Result<Value> {
         let found = self.found(context).await?;

@@ -5,7 +5,7 @@ use heyaira::error::Code;
 use serde_json::{Value, json};
 
 use super::{deliver, record, report, run_id, task_with_run};
-use crate::house::{CLAUDE, House, rows, text};
+use crate::house::{CLAUDE, House, rows};
 
 fn unrecorded(house: &House) -> Value {
     house.person("tomas").ok("run_list", json!({"recorded": false}))["total"].clone()
@@ -69,6 +69,5 @@ fn none_of_several_is_dismissed_where_one_is_not_there() {
     person.refused("run_dismiss", named, Code::NotFound, &parts);
     assert_eq!(unrecorded(&house), 1);
     person.refused("run_dismiss", json!({"runs": ["0000"]}), Code::InvalidArgument, &["part of an id"]);
-    let told = person.refused("run_dismiss", json!({"runs": []}), Code::InvalidArgument, &["runs"]);
-    assert!(!text(&json!(told)).is_empty());
+    person.refused("run_dismiss", json!({"runs": []}), Code::InvalidArgument, &["runs names none"]);
 }

@@ -257,7 +257,7 @@ fn the_receipt_alone_has_all_facts_and_leaves_a_task_as_it_is() {
         let more = json!({"status": "todo", "summary": "s", "handoff_next": "make check"});
         person.refused("run_record", alone(more), Code::InvalidArgument, &parts);
         let answer = person.ok("run_record", alone(json!({})));
-        assert_eq!((&answer["version"], &answer["changed_fields"]), (&json!(3), &json!(["work_receipt"])), "{answer}");
+        assert_eq!((&answer["version"], &answer["changed_fields"]), (&json!(3), &json!(["receipts"])), "{answer}");
         assert!(answer.get("warnings").is_none(), "{status}: {answer}");
         let read = house.client("maria").get(&task);
         for name in ["status", "summary", "handoff_next", "handoff_completed", "handoff_blockers", "owner"] {

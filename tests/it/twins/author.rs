@@ -21,7 +21,7 @@ use super::world::World;
 use crate::house::{START, moment};
 
 /// How often each operation is called.
-pub(super) const WEIGHTS: [(&str, u64); 33] = [
+pub(super) const WEIGHTS: [(&str, u64); 34] = [
     ("task_create", 90),
     ("task_update", 250),
     ("task_takeover", 60),

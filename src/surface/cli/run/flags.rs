@@ -75,12 +75,12 @@ pub(super) fn clean() -> Command {
         .about("Take away what runs left that are over: worktree, branch without commits, log and report")
         .long_about(
             "Take away what runs left that are over: the worktree, the branch where it has no commit of its own, and the \
-             run's folder with its log and report. A run whose report is not recorded on its task, or that left files which \
-             are not committed, is refused; the database keeps every report that it has.",
+             run's folder with its log and report. A run whose report is neither recorded on its task nor dismissed, or \
+             that left files which are not committed, is refused; the database keeps every report that it has.",
         )
         .arg(runs().required(false).conflicts_with("all"))
         .arg(flag("all", "All that are over; those that would be refused are kept and told"))
-        .arg(flag("force", "Also where the report is not recorded, and where files are not committed: these are lost"))
+        .arg(flag("force", "Also where the report is not recorded: it is dismissed; and where files are not committed: these are lost"))
 }
 
 /// `heyaira run watch`, which only `run start` calls.
