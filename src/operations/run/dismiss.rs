@@ -65,13 +65,9 @@ impl RunDismiss {
                 Err(refusal) => return Err(refusal),
             }
         }
-        match refusals.as_slice() {
-            [] => Ok(found),
-            [one] => Err(one.clone()),
-            [first, ..] => {
-                let messages: Vec<&str> = refusals.iter().map(|refusal| refusal.message.as_str()).collect();
-                Err(Refusal::new(first.code, messages.join("; "), first.next.clone()))
-            }
+        match Refusal::together(refusals) {
+            None => Ok(found),
+            Some(refusal) => Err(refusal),
         }
     }
 }

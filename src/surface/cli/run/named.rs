@@ -35,13 +35,9 @@ pub(super) fn find(session: &Session, all: &[Local], names: &[&String]) -> Resul
             Err(refusal) => refusals.push(refusal),
         }
     }
-    match refusals.as_slice() {
-        [] => Ok(named),
-        [one] => Err(one.clone()),
-        [first, ..] => {
-            let messages: Vec<&str> = refusals.iter().map(|refusal| refusal.message.as_str()).collect();
-            Err(Refusal::new(first.code, messages.join("; "), "Correct them and call again. Nothing was done."))
-        }
+    match Refusal::together(refusals) {
+        None => Ok(named),
+        Some(refusal) => Err(refusal),
     }
 }
 
