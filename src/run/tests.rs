@@ -21,13 +21,12 @@ const CREDENTIALS: [&str; 3] = ["HEYAIRA_TOKEN", "HEYAIRA_DATABASE", "HEYAIRA_WR
 /// How often it is said meanwhile that somebody is at work.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Runs the test commands in their order, until somebody wants the run to end: what was not run then is not told. `tick` is
-/// called about every second.
+/// Runs the test commands in their order, until somebody wants the run to end: what was not run then is not answered. `tick`
+/// is called about every second.
 pub fn run(plan: &Plan, folder: &RunFolder, stop: &Stop, tick: &mut dyn FnMut()) -> (Vec<Test>, Vec<String>) {
     let (mut tests, mut problems) = (Vec::new(), Vec::new());
     for (place, command) in plan.tests.iter().enumerate() {
         if stop.is_asked() {
-            problems.push(format!("{} test commands were not run: the run was stopped.", plan.tests.len() - place));
             break;
         }
         let log = folder.path().join(format!("test-{}.log", place + 1));
@@ -62,6 +61,7 @@ fn one(plan: &Plan, words: &str, log: &Path, stop: &Stop, tick: &mut dyn FnMut()
     let reader = std::mem::take(&mut *reader.lock().unwrap_or_else(PoisonError::into_inner));
     let test = Test {
         command: words.to_owned(),
+        not_run: false,
         exit: ended.exit,
         timed_out,
         ms: i64::try_from(begin.elapsed().as_millis()).unwrap_or(i64::MAX),
