@@ -309,7 +309,8 @@ pub struct Commit {
 pub struct Test {
     /// The command as it was given, run by `sh -c` in the worktree.
     pub command: String,
-    /// True if it was not run, or if nobody saw how it ended: it neither passed nor failed then, and has no exit.
+    /// True if it was not run, or not to its end because the run was ended: it neither passed nor failed then, and has no
+    /// exit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_run: bool,
     /// How it ended.

@@ -175,9 +175,14 @@ impl Report {
         self.tests.iter().find(|test| test.is_failed())
     }
 
-    /// The call that runs a test command once more.
+    /// The call that runs a test command in the worktree, and no part of it elsewhere where that is gone.
     fn test_call(&self, test: &Test) -> String {
-        format!("cd {} && {}", word(&self.work.worktree), test.command.trim())
+        let command = test.command.trim();
+        // What stands behind one of these is run whether the folder was entered or not.
+        let rest = command.replace("&&", "").replace(">&", "");
+        let has_parts = rest.contains([';', '&']) || rest.contains("||");
+        let command = if has_parts { format!("sh -c {}", word(command)) } else { command.to_owned() };
+        format!("cd {} && {command}", word(&self.work.worktree))
     }
 
     /// The call that makes the worktree again where it is gone.

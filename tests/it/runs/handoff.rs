@@ -67,6 +67,19 @@ fn odd_names_and_commands_make_steps_that_can_be_typed() {
     judged(&house, &quoted, &task);
     let next = field(&house, &task, "handoff_next");
     assert!(next.starts_with("cd '/src/it'\\''s here' && cargo test -p import\n"), "{next}");
+    // No part of a command is run anywhere else where there is no such folder.
+    let rows = [
+        ("make lint; make check", "sh -c 'make lint; make check'"),
+        ("make check || exit 1", "sh -c 'make check || exit 1'"),
+        ("cd a && make check 2>&1 | tail -5", "cd a && make check 2>&1 | tail -5"),
+    ];
+    for (number, (command, wanted)) in (3..).zip(rows) {
+        let mut several = report(number, Some(&task), Outcome::TestsFailed);
+        command.clone_into(&mut several.tests[0].command);
+        judged(&house, &several, &task);
+        let next = field(&house, &task, "handoff_next");
+        assert!(next.starts_with(&format!("cd /src/ledger-runs/one && {wanted}\n")), "{next}");
+    }
 }
 
 #[test]
