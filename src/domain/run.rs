@@ -135,7 +135,7 @@ pub struct Report {
     pub exit: Exit,
     /// What git says.
     pub work: Work,
-    /// The test commands in their order; empty where none was given.
+    /// Every test command that was given, in their order, those that were not run too; empty where none was given.
     pub tests: Vec<Test>,
     /// What the harness and its model said. Nothing of it was checked.
     pub said: Said,
@@ -303,12 +303,16 @@ pub struct Commit {
     pub subject: String,
 }
 
-/// A test command that was run after the harness had ended.
+/// A test command, which is run after the harness has ended well and left something to be tested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Test {
     /// The command as it was given, run by `sh -c` in the worktree.
     pub command: String,
+    /// True if it was not run, or not to its end because the run was ended: it neither passed nor failed then, and has no
+    /// exit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_run: bool,
     /// How it ended.
     pub exit: Exit,
     /// True if it took too long and was ended.
@@ -326,7 +330,21 @@ pub struct Test {
 impl Test {
     /// True where it passed.
     pub fn is_passed(&self) -> bool {
-        self.exit.code == Some(0) && !self.timed_out
+        !self.not_run && self.exit.code == Some(0) && !self.timed_out
+    }
+
+    /// True where it was run and did not pass.
+    pub fn is_failed(&self) -> bool {
+        !self.not_run && !self.is_passed()
+    }
+
+    /// What became of it, in a word.
+    pub fn word(&self) -> &'static str {
+        match (self.not_run, self.is_passed()) {
+            (true, _) => "not run",
+            (_, true) => "passed",
+            (_, false) => "failed",
+        }
     }
 }
 

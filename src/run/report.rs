@@ -38,7 +38,7 @@ pub struct Parts {
     pub program: Program,
     /// What git says.
     pub work: Work,
-    /// What was tested.
+    /// What was tested: the first of the plan's test commands, or all of them.
     pub tests: Vec<Test>,
     /// Where its output is.
     pub log: Log,
@@ -78,7 +78,7 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
         cost: spent.as_ref().map_or(unknown, Spent::cost),
         exit: parts.exit,
         work: parts.work,
-        tests: parts.tests,
+        tests: whole(&plan.tests, parts.tests),
         said: Said {
             final_message: told.final_message.map(|message| kept(&message, MESSAGE)),
             denied_tools: told.denied,
@@ -89,6 +89,14 @@ pub fn assemble(plan: &Plan, parts: Parts) -> Report {
         problems: parts.problems,
     };
     report.masked()
+}
+
+/// What was tested, and each command that was not run behind it.
+fn whole(commands: &[String], mut tests: Vec<Test>) -> Vec<Test> {
+    let others = commands.iter().skip(tests.len());
+    let not_run = |command: &String| Test { command: command.clone(), not_run: true, ..Test::default() };
+    tests.extend(others.map(not_run).collect::<Vec<_>>());
+    tests
 }
 
 /// A text of the harness's without secrets. What is cut off would no longer be known for one, so they are taken out first.

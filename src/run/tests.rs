@@ -14,20 +14,19 @@ use super::output::Output;
 use super::process::{Event, Running};
 use super::stop::Stop;
 use super::totals::Reader;
-use crate::domain::run::Test;
+use crate::domain::run::{Exit, Test};
 
 /// What a command does not get: it is the work of a harness that has no credential either.
 const CREDENTIALS: [&str; 3] = ["HEYAIRA_TOKEN", "HEYAIRA_DATABASE", "HEYAIRA_WRITE_CONTEXT"];
 /// How often it is said meanwhile that somebody is at work.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Runs the test commands in their order, until somebody wants the run to end: what was not run then is not told. `tick` is
-/// called about every second.
+/// Runs the test commands in their order, until somebody wants the run to end: what was not run then is not answered. `tick`
+/// is called about every second.
 pub fn run(plan: &Plan, folder: &RunFolder, stop: &Stop, tick: &mut dyn FnMut()) -> (Vec<Test>, Vec<String>) {
     let (mut tests, mut problems) = (Vec::new(), Vec::new());
     for (place, command) in plan.tests.iter().enumerate() {
         if stop.is_asked() {
-            problems.push(format!("{} test commands were not run: the run was stopped.", plan.tests.len() - place));
             break;
         }
         let log = folder.path().join(format!("test-{}.log", place + 1));
@@ -55,35 +54,47 @@ fn one(plan: &Plan, words: &str, log: &Path, stop: &Stop, tick: &mut dyn FnMut()
     let begin = Instant::now();
     let mut running = Running::start(&mut shell(plan, words), &super::mark(&plan.run_id), &output)?;
     stop.wake(running.stopper());
-    let timed_out = !is_in_time(&mut running, begin + Duration::from_millis(plan.test_timeout_ms), stop, tick);
+    let end = wait(&mut running, begin + Duration::from_millis(plan.test_timeout_ms), stop, tick);
     let ended = running.end();
     let (log, mut problems) = output.close();
     problems.extend(ended.problems);
     let reader = std::mem::take(&mut *reader.lock().unwrap_or_else(PoisonError::into_inner));
+    let is_own = matches!(end, End::Own);
     let test = Test {
         command: words.to_owned(),
-        exit: ended.exit,
-        timed_out,
+        not_run: matches!(end, End::Stopped),
+        exit: if matches!(end, End::Stopped) { Exit::default() } else { ended.exit },
+        timed_out: matches!(end, End::Late),
         ms: i64::try_from(begin.elapsed().as_millis()).unwrap_or(i64::MAX),
-        totals: if timed_out { None } else { reader.totals() },
+        totals: if is_own { reader.totals() } else { None },
         log,
     };
     Ok((test, problems))
 }
 
-/// Waits until it ends or somebody wants the run to end; false where its time is over before.
-fn is_in_time(running: &mut Running, late: Instant, stop: &Stop, tick: &mut dyn FnMut()) -> bool {
+/// What a test command has come to.
+enum End {
+    /// It ended by itself.
+    Own,
+    /// Its time is over.
+    Late,
+    /// Somebody wants the run to end: whether it would have passed, nobody knows.
+    Stopped,
+}
+
+/// Waits until it ends or has to.
+fn wait(running: &mut Running, late: Instant, stop: &Stop, tick: &mut dyn FnMut()) -> End {
     while !stop.is_asked() {
         tick();
         if let Some(Event::Ended(_)) = running.next(late.min(Instant::now() + TICK)) {
-            return true;
+            return End::Own;
         }
         // What ended while this process was stopped had ended in time.
         if Instant::now() >= late {
-            return running.catch_up().is_some();
+            return if running.catch_up().is_some() { End::Own } else { End::Late };
         }
     }
-    true
+    if running.catch_up().is_some() { End::Own } else { End::Stopped }
 }
 
 fn shell(plan: &Plan, words: &str) -> Command {

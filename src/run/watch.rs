@@ -377,17 +377,9 @@ impl Watch {
         let (mut outcome, mut reason) = decide(&seen);
         let mut ran = Vec::new();
         if outcome == Outcome::Succeeded && !self.plan.tests.is_empty() {
-            let tests = self.test();
-            ran = tests;
+            ran = self.test();
             let ending = if self.stop.is_asked() { interrupted() } else { done.ending.clone() };
             (outcome, reason) = decide(&Seen { ending: &ending, tests: &ran, ..seen });
-        } else if !self.plan.tests.is_empty() {
-            let why = match work.is_any() {
-                Some(false) => "there was nothing to be tested",
-                Some(true) => "the run did not end well",
-                None => "whether there is anything to be tested is not known",
-            };
-            self.problems.push(format!("The test commands were not run: {why}."));
         }
         self.look_at_logs(&done.log, &ran);
         let parts = Parts {

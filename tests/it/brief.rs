@@ -1,6 +1,6 @@
 //! What an unattended harness is given to read.
 
-use heyaira::domain::run::brief::{Brief, duration};
+use heyaira::domain::run::brief::{Brief, describe, duration};
 use serde_json::json;
 
 fn brief() -> Brief<'static> {
@@ -80,4 +80,19 @@ fn words_of_whoever_started_it_come_before_the_task() {
 fn lengths_of_time_are_told_in_words() {
     let told = [1_800_000, 1_000, 61_000, 90_061_000, 250].map(duration);
     assert_eq!(told, ["30 minutes", "1 second", "1 minute 1 second", "25 hours 1 minute 1 second", "250 milliseconds"]);
+}
+
+#[test]
+fn what_the_task_asks_for_stands_in_the_packet() {
+    let text = |description: &str| {
+        let mut packet = json!({"task_id": "8e287857-4f0b-4c1d-9a77-51c2b0e6d9f4", "handoff_next": "make"});
+        describe(&mut packet, description, description.chars().count());
+        packet["description"].as_str().map(str::to_owned)
+    };
+    let whole = "試".repeat(8_000);
+    assert_eq!(text(&whole), Some(whole.clone()));
+    let mark =
+        "[cut: 8,000 of 8,001 characters; the rest: `heyaira task get 8e287857 --field description --offset 8000`]";
+    assert_eq!(text(&format!("{whole}.")), Some(format!("{whole}\n{mark}")));
+    assert_eq!(text(""), None);
 }

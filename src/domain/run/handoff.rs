@@ -1,8 +1,9 @@
 //! The handoff of a run, made from its report and laid over what its task says. Must never take away what stands there, and
 //! never tell a word of the harness or its model: those are in the receipt, marked as theirs.
 
+use super::receipt::test_line;
 use super::shown::{can_be_typed, clipped, code, commit, name, on_one_line, word};
-use super::speech::Speech;
+use super::speech::{Speech, capital};
 use super::{Outcome, Report, Test};
 use crate::domain::handoff::previous_session;
 use crate::domain::task::{Task, with_line};
@@ -65,15 +66,20 @@ impl Report {
         if self.tests.is_empty() {
             return speech.not_tested();
         }
-        let totals: Vec<_> = self.tests.iter().filter_map(|test| test.totals.as_ref()).collect();
-        if totals.len() == self.tests.len() && self.tests.iter().all(|test| test.is_passed() || counts_a_failure(test))
-        {
-            let sum = |of: fn(&&super::Totals) -> i64| totals.iter().map(of).fold(0, i64::saturating_add);
-            return speech.tests_in_short(sum(|one| one.passed), sum(|one| one.failed), false);
+        let run: Vec<&Test> = self.tests_run().collect();
+        if run.is_empty() {
+            return speech.none_run_in_short();
         }
-        let passed = self.tests.iter().filter(|test| test.is_passed()).count();
-        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        speech.tests_in_short(count(passed), count(self.tests.len() - passed), true)
+        let told = in_short(&run, speech);
+        match self.tests.len() - run.len() {
+            0 => told,
+            others => format!("{told}{}{}", speech.comma(), speech.others_not_run_in_short(others)),
+        }
+    }
+
+    /// The test commands that were run.
+    pub(super) fn tests_run(&self) -> impl Iterator<Item = &Test> {
+        self.tests.iter().filter(|test| !test.not_run)
     }
 
     /// What is to be added below what is done: facts alone.
@@ -98,7 +104,10 @@ impl Report {
         if self.tests.is_empty() {
             lines.push(format!("{}{stop}", speech.tested(&speech.not_tested())));
         }
-        lines.extend(self.each_test(speech).take(TESTS).map(|test| format!("{}{stop}", speech.tested(&test))));
+        lines.extend(self.tests.iter().take(TESTS).map(|test| {
+            let line = test_line(test, speech);
+            format!("{}{stop}", if test.not_run { capital(&line) } else { speech.tested(&line) })
+        }));
         if self.tests.len() > TESTS {
             lines.push(speech.tested(&format!("… ({})", grouped(self.tests.len() - TESTS))));
         }
@@ -124,7 +133,7 @@ impl Report {
         if self.outcome == Outcome::TestsFailed
             && let Some(test) = self.failing_test().filter(|test| is_short(test))
         {
-            return format!("cd {} && {}", word(&work.worktree), test.command.trim());
+            return self.test_call(test);
         }
         let paths = [&work.worktree, &work.repository];
         if work.is_any() == Some(false) || !paths.into_iter().all(|path| can_be_typed(path)) {
@@ -163,7 +172,25 @@ impl Report {
     }
 
     fn failing_test(&self) -> Option<&Test> {
-        self.tests.iter().find(|test| !test.is_passed())
+        self.tests.iter().find(|test| test.is_failed())
+    }
+
+    /// The call that runs a test command in the worktree, and no part of it elsewhere where that is gone.
+    fn test_call(&self, test: &Test) -> String {
+        let command = test.command.trim();
+        // What stands behind one of these is run whether the folder was entered or not.
+        let rest = command.replace("&&", "").replace(">&", "");
+        let has_parts = rest.contains([';', '&']) || rest.contains("||");
+        let command = if has_parts { format!("sh -c {}", word(command)) } else { command.to_owned() };
+        format!("cd {} && {command}", word(&self.work.worktree))
+    }
+
+    /// The call that makes the worktree again where it is gone.
+    fn worktree_again(&self, speech: Speech) -> String {
+        let work = &self.work;
+        let call =
+            format!("git -C {} worktree add {} {}", word(&work.repository), word(&work.worktree), word(&self.tip()));
+        speech.without_worktree(&code(&call))
     }
 
     fn look_at_commits(&self) -> String {
@@ -189,15 +216,9 @@ impl Report {
         let show = code(&self.show_call());
         let mut steps = Vec::new();
         if let (Outcome::TestsFailed, Some(test)) = (self.outcome, self.failing_test()) {
-            let failed = self.tests.iter().filter(|test| !test.is_passed()).count();
-            steps.push(speech.failing(failed, self.tests.len(), &code(&test.log.path)));
-            let again = format!(
-                "git -C {} worktree add {} {}",
-                word(&work.repository),
-                word(&work.worktree),
-                word(&self.tip())
-            );
-            steps.push(speech.without_worktree(&code(&again)));
+            let failed = self.tests.iter().filter(|test| test.is_failed()).count();
+            steps.push(speech.failing(failed, self.tests_run().count(), &code(&test.log.path)));
+            steps.push(self.worktree_again(speech));
         }
         let worktree = code(&work.worktree);
         match (work.uncommitted_total, work.result_commit.as_deref()) {
@@ -217,6 +238,7 @@ impl Report {
             steps.extend(self.problem_lines(speech));
         }
         steps.extend(self.going_on(speech));
+        steps.extend(self.tests_to_run(speech));
         if first != self.show_call() {
             steps.push(speech.whole_report(&show));
         }
@@ -240,12 +262,43 @@ impl Report {
         }
     }
 
+    /// The test commands that were not run on what there is.
+    fn tests_to_run(&self, speech: Speech) -> Vec<String> {
+        let work = &self.work;
+        let not_run: Vec<&Test> = self.tests.iter().filter(|test| test.not_run).collect();
+        if not_run.is_empty() || work.is_any() != Some(true) {
+            return Vec::new();
+        }
+        let typed = not_run.iter().filter(|test| is_short(test) && can_be_typed(&work.worktree)).take(TESTS);
+        let calls: Vec<String> = typed.map(|test| speech.to_be_tested(&code(&self.test_call(test)))).collect();
+        let is_made_again = work.worktree_gone && self.outcome != Outcome::TestsFailed && !calls.is_empty();
+        let others = not_run.len() - calls.len();
+        let mut steps: Vec<String> = is_made_again.then(|| self.worktree_again(speech)).into_iter().collect();
+        steps.extend(calls);
+        steps.extend((others > 0).then(|| speech.more_to_be_tested(others, &code(&self.show_call()))));
+        steps
+    }
+
+    /// Where it stands what the task asks for. The next session is shown it only where no step is told, which this run's are:
+    /// told where there were none before, or none but that.
+    fn asked_for(speech: Speech, task: &Task, before: &str) -> Option<String> {
+        let call = format!("heyaira task get {} --field description", task.short_id());
+        let step = speech.line(&speech.asked_for(&code(&call)));
+        let is_told_here = before.trim().is_empty() || before.lines().any(|line| line == step);
+        (is_told_here && !task.content.description.trim().is_empty()).then_some(step)
+    }
+
     /// The run's steps, then those that stood there before, then the session.
     fn next(&self, speech: Speech, task: &Task) -> String {
         let first = self.first_step();
         let mut lines = vec![first.clone()];
         lines.extend(self.steps(speech, &first).iter().map(|step| speech.line(step)));
         let header = speech.line(&speech.steps_from_before());
+        if let Some(step) = Self::asked_for(speech, task, &before(&task.content.handoff_next, &[], &header)) {
+            // Who has to do the work needs it before anything else, who has to look at it does not.
+            let is_done = matches!(self.outcome, Outcome::Succeeded | Outcome::TestsFailed);
+            lines.insert(if is_done { lines.len() } else { 1 }, step);
+        }
         let before = before(&task.content.handoff_next, &lines, &header);
         if !before.trim().is_empty() {
             lines.push(header);
@@ -256,6 +309,18 @@ impl Report {
         let before = within(&before, room, speech, task);
         with_line(&if before.is_empty() { made } else { with_line(&made, &before) }, &last)
     }
+}
+
+/// What became of test commands that were run, in a few words.
+fn in_short(run: &[&Test], speech: Speech) -> String {
+    let totals: Vec<_> = run.iter().filter_map(|test| test.totals.as_ref()).collect();
+    if totals.len() == run.len() && run.iter().all(|test| test.is_passed() || counts_a_failure(test)) {
+        let sum = |of: fn(&&super::Totals) -> i64| totals.iter().map(of).fold(0, i64::saturating_add);
+        return speech.tests_in_short(sum(|one| one.passed), sum(|one| one.failed), false);
+    }
+    let passed = run.iter().filter(|test| test.is_passed()).count();
+    let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    speech.tests_in_short(count(passed), count(run.len() - passed), true)
 }
 
 /// True for a test command whose totals say that something failed: then they tell how it ended.

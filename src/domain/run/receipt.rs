@@ -1,9 +1,9 @@
 //! The work receipt of a run, made from its report. Must never tell a word of the harness or its model without saying whose
 //! it is and that nobody checked it.
 
-use super::Report;
 use super::shown::{clipped, code, name, on_one_line};
 use super::speech::Speech;
+use super::{Report, Test};
 use crate::domain::receipt::Receipt;
 use crate::domain::text::{head, length, listed};
 
@@ -52,25 +52,17 @@ impl Report {
         }
     }
 
-    /// Each test command with how it ended and what it counted.
+    /// Each test command with how it ended and what it counted, or that it was not run.
     fn tests_told(&self, speech: Speech) -> String {
         if self.tests.is_empty() {
             return format!("{}{}", speech.not_tested(), speech.stop());
         }
-        let passed = self.tests.iter().filter(|test| test.is_passed()).count();
-        let mut lines = vec![format!("{}:", speech.commands_passed(passed, self.tests.len()))];
-        lines.extend(self.each_test(speech));
-        lines.join("\n")
-    }
-
-    /// A line for each test command.
-    pub(super) fn each_test(&self, speech: Speech) -> impl Iterator<Item = String> {
-        self.tests.iter().map(move |test| {
-            let totals = test.totals.as_ref();
-            let runner = totals.map_or_else(String::new, |totals| format!(" ({})", name(&totals.runner)));
-            let (end, totals) = (speech.end_of_test(test), speech.totals(totals));
-            format!("{}: {end}{}{totals}{runner}", code(&test.command), speech.comma())
-        })
+        let (passed, run) = (self.tests.iter().filter(|test| test.is_passed()).count(), self.tests_run().count());
+        let header = (run > 0).then(|| format!("{}:", speech.commands_passed(passed, run)));
+        // Those that were run stand below their header.
+        let others = self.tests.iter().filter(|test| test.not_run);
+        let lines = header.into_iter().chain(self.tests_run().chain(others).map(|test| test_line(test, speech)));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// What git saw, what could not be found out, then what was said of it.
@@ -171,7 +163,7 @@ impl Report {
         match self.outcome {
             Succeeded | NoWork => String::new(),
             TestsFailed => {
-                let failed = self.tests.iter().filter(|test| !test.is_passed());
+                let failed = self.tests.iter().filter(|test| test.is_failed());
                 listed(&failed.map(|test| code(&test.command)).collect::<Vec<_>>())
             }
             Failed | TimedOut | Silent | OverBudget | Interrupted | HarnessError => {
@@ -179,6 +171,17 @@ impl Report {
             }
         }
     }
+}
+
+/// What became of a test command.
+pub(super) fn test_line(test: &Test, speech: Speech) -> String {
+    if test.not_run {
+        return speech.not_run(&code(&test.command));
+    }
+    let totals = test.totals.as_ref();
+    let runner = totals.map_or_else(String::new, |totals| format!(" ({})", name(&totals.runner)));
+    let (end, totals) = (speech.end_of_test(test), speech.totals(totals));
+    format!("{}: {end}{}{totals}{runner}", code(&test.command), speech.comma())
 }
 
 /// Somebody's words in quotation marks on one line, shortened with a mark.

@@ -1,7 +1,9 @@
 //! The sentences in which a run is told, in the languages that the rules of a handoff read, and in German. Must never say
 //! anything itself: whoever asks gives the facts.
 
-use super::{Outcome, Test, Totals};
+mod tests;
+
+use super::Outcome;
 use crate::domain::text::grouped;
 
 /// A language that sentences are written in.
@@ -221,76 +223,6 @@ impl Speech {
         self.say("Verified in production: nothing.", "In Produktion geprüft: nichts.", "本番確認: なし")
     }
 
-    pub(super) fn not_tested(self) -> String {
-        self.say(
-            "tests not run, no test command was run",
-            "Tests nicht ausgeführt (not run), kein Testkommando lief",
-            "テストなし、テストコマンドは未実行",
-        )
-    }
-
-    /// How many of the test commands passed.
-    pub(super) fn commands_passed(self, passed: usize, of: usize) -> String {
-        self.say(
-            format!("Run by `sh -c` in the worktree, {passed}/{of} passed"),
-            format!("Mit `sh -c` im Worktree ausgeführt, {passed}/{of} bestanden"),
-            format!("ワークツリーで `sh -c` により実行、{passed}/{of} 成功"),
-        )
-    }
-
-    pub(super) fn tests_in_short(self, passed: i64, failed: i64, is_of_commands: bool) -> String {
-        let (passed, failed) = (number(passed), number(failed));
-        if is_of_commands {
-            return self.say(
-                format!("test commands: {passed} passed, {failed} failed"),
-                format!("Testkommandos: {passed} bestanden, {failed} fehlgeschlagen"),
-                format!("テストコマンド {passed} 件成功、{failed} 件失敗"),
-            );
-        }
-        self.say(
-            format!("tests: {passed} passed, {failed} failed"),
-            format!("Tests: {passed} bestanden, {failed} fehlgeschlagen"),
-            format!("テスト {passed} 件成功、{failed} 件失敗"),
-        )
-    }
-
-    /// How a test command ended.
-    pub(super) fn end_of_test(self, test: &Test) -> String {
-        let seconds = number((test.ms + 500) / 1_000);
-        match (test.timed_out, test.exit.code, test.exit.signal) {
-            (true, ..) => self.say(
-                format!("failed, it took too long and was ended after {seconds} s"),
-                format!("fehlgeschlagen, dauerte zu lange und wurde nach {seconds} s beendet"),
-                format!("失敗、時間がかかりすぎ {seconds} 秒で終了"),
-            ),
-            (_, Some(code), _) => {
-                self.say(format!("exit code {code}"), format!("Exit-Code {code}"), format!("終了コード {code}"))
-            }
-            (_, None, Some(signal)) => self.say(
-                format!("failed, ended by signal {signal}"),
-                format!("fehlgeschlagen, durch Signal {signal} beendet"),
-                format!("失敗、シグナル {signal} で終了"),
-            ),
-            (_, None, None) => self.say(
-                "failed, it could not be started (not run)",
-                "fehlgeschlagen, konnte nicht gestartet werden (not run)",
-                "失敗、起動できず（テストしていない）",
-            ),
-        }
-    }
-
-    pub(super) fn totals(self, totals: Option<&Totals>) -> String {
-        let Some(totals) = totals else {
-            return self.say("its totals are not known", "Summen unbekannt", "集計は不明");
-        };
-        let [passed, failed, skipped] = [totals.passed, totals.failed, totals.skipped].map(number);
-        self.say(
-            format!("{passed} passed, {failed} failed, {skipped} skipped"),
-            format!("{passed} bestanden, {failed} fehlgeschlagen, {skipped} übersprungen"),
-            format!("{passed} 件成功、{failed} 件失敗、{skipped} 件スキップ"),
-        )
-    }
-
     pub(super) fn commits_say(self) -> String {
         self.say("The commits say (unchecked):", "Die Commits sagen (ungeprüft):", "コミットの記述（未検証）:")
     }
@@ -333,19 +265,20 @@ impl Speech {
         )
     }
 
+    /// Says into what it is merged as well: the command takes whatever is checked out.
     pub(super) fn review(self, merge: &str) -> String {
         self.say(
-            format!("Review it, then merge it: {merge}"),
-            format!("Prüfen, dann mergen: {merge}"),
-            format!("確認してからマージする: {merge}"),
+            format!("Review it, then merge it into the branch that is checked out there: {merge}"),
+            format!("Prüfen, dann in den dort ausgecheckten Branch mergen: {merge}"),
+            format!("確認してから、そこでチェックアウトされているブランチにマージする: {merge}"),
         )
     }
 
     pub(super) fn review_after_problems(self, merge: &str) -> String {
         self.say(
-            format!("Only when that is seen to, review the work and merge it: {merge}"),
-            format!("Erst wenn das geklärt ist, die Arbeit prüfen und mergen: {merge}"),
-            format!("それを確認した後にのみ、成果を確認してマージする: {merge}"),
+            format!("Only when that is seen to, review the work and merge it into the branch that is checked out there: {merge}"),
+            format!("Erst wenn das geklärt ist, die Arbeit prüfen und in den dort ausgecheckten Branch mergen: {merge}"),
+            format!("それを確認した後にのみ、成果を確認し、そこでチェックアウトされているブランチにマージする: {merge}"),
         )
     }
 
@@ -408,14 +341,6 @@ impl Speech {
         )
     }
 
-    pub(super) fn failing(self, failed: usize, of: usize, log: &str) -> String {
-        self.say(
-            format!("{failed} of {of} test commands failed in the run; what this one printed: {log}"),
-            format!("{failed} von {of} Testkommandos sind im Lauf gescheitert; die Ausgabe von diesem: {log}"),
-            format!("ランではテストコマンド {of} 件中 {failed} 件が失敗。その出力: {log}"),
-        )
-    }
-
     pub(super) fn without_worktree(self, call: &str) -> String {
         self.say(
             format!("If that worktree is gone, make it again: {call}"),
@@ -437,6 +362,15 @@ impl Speech {
             format!("The run left no work on its branch and in its worktree. What the harness printed: {log}"),
             format!("Der Lauf hat auf seinem Branch und in seinem Worktree nichts hinterlassen. Die Ausgabe des Harness: {log}"),
             format!("ランはブランチにもワークツリーにも成果を残していない。ハーネスの出力: {log}"),
+        )
+    }
+
+    /// Where it stands what the task asks for.
+    pub(super) fn asked_for(self, call: &str) -> String {
+        self.say(
+            format!("What the task asks for: {call}"),
+            format!("Was die Aufgabe verlangt: {call}"),
+            format!("タスクの要求内容: {call}"),
         )
     }
 
@@ -466,8 +400,8 @@ const fn dateien(count: i64) -> &'static str {
     if count == 1 { "Datei" } else { "Dateien" }
 }
 
-/// A noun as German writes it.
-fn capital(noun: &str) -> String {
+/// The words with a capital in front, as German writes a noun.
+pub(super) fn capital(noun: &str) -> String {
     let mut letters = noun.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

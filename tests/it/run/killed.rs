@@ -54,7 +54,7 @@ fn a_run_whose_watcher_was_killed_is_ended_and_reported_by_whoever_looks() {
                  (setsid sh -c 'trap \"\" TERM; echo $$ >$TOLD/daemon; while :; do sleep 0.05; done' >/dev/null 2>&1 &); \
                  (env -i sh -c 'trap \"\" TERM; while :; do sleep 0.05; done' >/dev/null 2>&1 & echo $! >$TOLD/unmarked); \
                  git tag left; echo said; echo work >work.txt; echo $$ >$TOLD/harness; while :; do sleep 0.05; done";
-    let run = yard.detached(&[], lines);
+    let run = yard.detached(&["--test", "make check"], lines);
     let ids = ["harness", "daemon", "unmarked"].map(|name| number_in(&yard.told().join(name)));
     wait_until("the output", || std::fs::read(run.folder.join("output.log")).is_ok_and(|kept| kept == b"said\n"));
     signal(run.watcher(), Signal::KILL);
@@ -69,6 +69,7 @@ fn a_run_whose_watcher_was_killed_is_ended_and_reported_by_whoever_looks() {
     assert_eq!(report["work"]["uncommitted"], json!(["work.txt"]), "{report}");
     assert_eq!(report["log"]["bytes"], 5);
     assert!(report["problems"].to_string().contains("tag left appeared"), "{report}");
+    assert_eq!((&report["tests"][0]["command"], &report["tests"][0]["not_run"]), (&json!("make check"), &json!(true)));
 }
 
 #[test]
@@ -94,13 +95,22 @@ fn stop_ends_runs_by_the_beginning_of_their_ids() {
 #[test]
 fn a_stop_while_tests_run_is_an_interruption() {
     let yard = Yard::new();
-    let run = yard.detached(&["--test", "echo $$ >$TOLD/test; sleep 600"], "echo work >work.txt");
+    let tests = ["--test", "echo $$ >$TOLD/test; sleep 600", "--test", "make check"];
+    let run = yard.detached(&tests, "echo work >work.txt");
     let test = number_in(&yard.told().join("test"));
     assert_eq!(run.progress()["phase"], "testing");
     let stopped: Answer = yard.run(&["stop", &run.id, "--json"]);
     assert_eq!(stopped.json()["runs"][0]["outcome"], "interrupted");
     assert!(!is_alive(test));
     assert!(run.worktree.join("work.txt").exists());
+    let report = run.report().expect("a report");
+    assert_eq!(report["tests"][1]["command"], "make check", "{report}");
+    // One that was cut off did not fail.
+    for test in report["tests"].as_array().expect("tests") {
+        assert_eq!((&test["not_run"], &test["exit"]), (&json!(true), &json!({})), "{report}");
+    }
+    assert!(report["tests"][0]["log"]["path"].as_str().is_some_and(|log| log.ends_with("test-1.log")), "{report}");
+    assert_eq!(report["problems"], json!([]), "{report}");
 }
 
 #[test]

@@ -198,3 +198,71 @@ fn the_harness_knows_its_run_and_its_brief_and_not_who_asked() {
     let (run, worktree) = (report["run_id"].as_str().expect("id"), report["work"]["worktree"].as_str().expect("path"));
     assert_eq!(last, format!("run={run} session= folder={worktree}"));
 }
+
+#[test]
+fn test_commands_that_were_not_run_are_in_the_report() {
+    let yard = Yard::new();
+    let tests = ["--test", "test -f work.txt", "--test", "exit 4"];
+    let rows: &[(&[&str], &str, &str)] = &[
+        (&[], "echo 'I have fixed everything.'", "no_work"),
+        (&[], "echo work >work.txt; exit 3", "failed"),
+        (&["--timeout", "1"], "echo work >work.txt; sleep 60", "timed_out"),
+    ];
+    for (flags, lines, outcome) in rows {
+        let (report, _) = yard.shell(&[&tests, *flags].concat(), lines);
+        assert_eq!((&report["outcome"], &report["problems"]), (&json!(outcome), &json!([])), "{report}");
+        for (place, command) in ["test -f work.txt", "exit 4"].into_iter().enumerate() {
+            let test = &report["tests"][place];
+            assert_eq!((&test["command"], &test["not_run"]), (&json!(command), &json!(true)), "{report}");
+            assert_eq!(test["exit"], json!({}), "{report}");
+        }
+    }
+    // One that was run does not say so.
+    let (report, _) = yard.shell(&tests, COMMIT);
+    assert_eq!(report["outcome"], "tests_failed", "{report}");
+    let said: Vec<_> = (0..2).map(|place| report["tests"][place].get("not_run")).collect();
+    assert_eq!(said, [None, None], "{report}");
+    let told = yard.run(&["start", "--test", "exit 4", "--", "true"]);
+    assert!(told.out.contains("test_1: not run: exit 4"), "{told:?}");
+}
+
+#[test]
+fn the_brief_holds_what_the_task_asks_for() {
+    let yard = Yard::new();
+    let brief = |task: &str| {
+        let (report, _) = yard.shell(&["--task", task], "cat \"$HEYAIRA_RUN_BRIEF\"");
+        let log = std::fs::read_to_string(report["log"]["path"].as_str().expect("a path")).expect("a log");
+        let packet = log.lines().find(|line| line.starts_with('{')).expect("the packet");
+        serde_json::from_str::<serde_json::Value>(packet).expect("JSON")
+    };
+    let task = |description: &str| {
+        let words = ["task", "create", "--title", "Import", "--summary", "new", "--description", description];
+        yard.place.ask(&words)["task_id"].as_str().expect("an id").to_owned()
+    };
+    let short = task("Import camt.053, batch by batch.");
+    let long = task(&"試験 ".repeat(4_000));
+    for (task, version) in [(&short, "1"), (&long, "1")] {
+        yard.place.ask(&[
+            "task",
+            "update",
+            task,
+            "--expected-version",
+            version,
+            "--summary",
+            "begun",
+            "--handoff-next",
+            "cargo test",
+        ]);
+    }
+    assert_eq!(brief(&short)["description"], "Import camt.053, batch by batch.");
+    let told = brief(&long)["description"].as_str().expect("a text").to_owned();
+    let mark = format!(
+        "\n[cut: 8,000 of 12,000 characters; the rest: `heyaira task get {} --field description --offset 8000`]",
+        &long[..8]
+    );
+    assert!(told.ends_with(&mark) && told.starts_with(&"試験 ".repeat(2_666)), "{told}");
+    let rest = yard.place.ask(&["task", "get", &long, "--field", "description", "--offset", "8000"]);
+    assert_eq!(rest["offset"], 8_000, "{rest}");
+    // Where nothing is described there is nothing to be told.
+    assert!(brief(&yard.place.task("Work")).get("description").is_none());
+}

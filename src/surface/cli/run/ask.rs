@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use super::words;
 use crate::client::harness::{Harness, launch};
 use crate::domain::handoff::line_problem;
+use crate::domain::run::brief::{DESCRIPTION_MAX, describe};
 use crate::domain::task::{Status, reference_problem};
-use crate::domain::text::quoted;
+use crate::domain::text::{length, quoted};
 use crate::error::{Refusal, Result};
 use crate::operation::Service;
 use crate::operations;
@@ -242,9 +243,33 @@ fn of_service(session: &Session, service: &Service, plan: &mut Plan, task: Optio
     let identity = ask("server_identity", json!({}))?;
     identity["instance"].as_str().unwrap_or_default().clone_into(&mut plan.instance);
     let Some(task) = task else { return Ok(None) };
-    let packet = ask("continuity_context", json!({"handoff": task}))?;
+    let mut packet = ask("continuity_context", json!({"handoff": task}))?;
     check_open(&packet)?;
+    if packet.get("description").is_none() {
+        add_description(&mut packet, |arguments| ask("task_get", arguments))?;
+    }
     plan.task_id = packet["task_id"].as_str().map(str::to_owned);
     plan.task_version = packet["version"].as_i64();
     Ok(Some(packet))
+}
+
+/// Puts what the task asks for into a packet that tells the steps alone, piece by piece as it is answered.
+fn add_description(packet: &mut Value, get: impl Fn(Value) -> Result<Value>) -> Result<()> {
+    let mut text = String::new();
+    let of = loop {
+        let piece = get(json!({
+            "task_id": packet["task_id"],
+            "version": packet["version"],
+            "field": "description",
+            "offset": length(&text),
+        }))?;
+        let more = piece["text"].as_str().unwrap_or_default();
+        text.push_str(more);
+        let is_all = more.is_empty() || piece.get("rest").is_none();
+        if is_all || length(&text) >= DESCRIPTION_MAX {
+            break piece["of"].as_u64().and_then(|of| usize::try_from(of).ok()).unwrap_or_else(|| length(&text));
+        }
+    };
+    describe(packet, &text, of);
+    Ok(())
 }

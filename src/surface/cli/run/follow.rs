@@ -210,8 +210,7 @@ fn tell_report(session: &Session, folder: &RunFolder, report: &Report) -> Result
         "uncommitted": known(report.work.uncommitted_total),
     });
     for (place, test) in report.tests.iter().enumerate() {
-        let word = if test.is_passed() { "passed" } else { "failed" };
-        told[format!("test_{}", place + 1)] = json!(format!("{word}: {}", test.command));
+        told[format!("test_{}", place + 1)] = json!(format!("{}: {}", test.word(), test.command));
     }
     if let Some(cost) = report.cost.usd {
         told["cost_usd"] = json!(cost);
