@@ -119,7 +119,7 @@ fn settled(wanted: &Wanted<'_>) -> Result<(Git, Turn, Prepared)> {
     if let Some(why) = record::astray(&repository.top, &repository.git_folder, &repository.main) {
         return Err(Refusal::not_allowed(
             format!("{}: {why}", repository.top.display()),
-            "Start the run from another working tree of the repository.",
+            "Start the run from another working tree; where this one was moved, `git worktree repair` in it tells git.",
         ));
     }
     let turn = Turn::wait(&repository.git_folder, Instant::now() + CHECKOUT).map_err(unavailable)?;

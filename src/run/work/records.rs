@@ -17,7 +17,7 @@ const OTHER: &[u8] = b"other";
 pub(super) fn note(plan: &Plan, folder: &RunFolder, little: &mut BTreeMap<String, Vec<u8>>) {
     let runs = folder.siblings();
     let plans = runs.all().unwrap_or_default().into_iter().filter_map(|run| run.plan().ok());
-    let known: Vec<PathBuf> = plans.map(|plan| plan.worktree).collect();
+    let known: Vec<PathBuf> = plans.filter(|other| other.run_id != plan.run_id).map(|other| other.worktree).collect();
     // The worktree of a run that begins is there before its plan is.
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let (below, own) = (whole(runs.path()), whole(folder.path()));
@@ -36,20 +36,19 @@ pub(super) fn changed(
     now: &BTreeMap<String, Vec<u8>>,
     shown: fn(&str) -> String,
 ) -> Vec<String> {
-    // What became of its own, the report tells.
-    let others = |all: &BTreeMap<String, Vec<u8>>| -> Vec<(String, PathBuf, bool)> {
-        let records = all.iter().filter_map(|(key, mark)| Some((parts(key)?, mark == OF_RUN)));
-        let records = records.map(|((name, place), is_of_run)| (name.to_owned(), PathBuf::from(place), is_of_run));
-        records.filter(|(_, place, _)| *place != plan.worktree).collect()
+    let records = |all: &BTreeMap<String, Vec<u8>>| -> Vec<(String, PathBuf, bool)> {
+        let found = all.iter().filter_map(|(key, mark)| Some((parts(key)?, mark == OF_RUN)));
+        found.map(|((name, place), is_of_run)| (name.to_owned(), PathBuf::from(place), is_of_run)).collect()
     };
-    let (before, now) = (others(before), others(now));
+    let (before, now) = (records(before), records(now));
     let is_in = |all: &[(String, PathBuf, bool)], name: &str, place: &Path| {
         all.iter().any(|(other, elsewhere, _)| other == name && elsewhere == place)
     };
     let gone = before.iter().filter(|(name, place, is_of_run)| {
         // A run that was cleaned took its worktree with it.
         let is_cleaned = *is_of_run && place.symlink_metadata().is_err();
-        !is_cleaned && !is_in(&now, name, place)
+        // What became of its own, the report tells.
+        *place != plan.worktree && !is_cleaned && !is_in(&now, name, place)
     });
     let come = now.iter().filter(|(name, place, is_of_run)| !is_in(&before, name, place) && !is_of_run);
     let told = |(name, place, _): &(String, PathBuf, bool), what: &str, verb: &str| {

@@ -18,7 +18,7 @@ fn over(field: &Field) -> (RunFolder, Plan) {
     (folder, plan)
 }
 
-fn reported(folder: &RunFolder) {
+pub(super) fn reported(folder: &RunFolder) {
     let report = json!({
         "schema": "heyaira.run-report", "schema_version": 1, "run_id": RUN, "project": "ledger", "outcome": "succeeded",
         "reason": "It ended well.", "started": "2026-11-25T08:00:00Z", "ended": "2026-11-25T08:01:00Z", "harness_ms": 1,
