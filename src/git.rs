@@ -8,6 +8,7 @@
 pub mod left;
 pub mod look;
 pub(crate) mod process;
+pub mod record;
 pub mod since;
 pub mod worktree;
 

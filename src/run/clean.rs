@@ -1,6 +1,7 @@
 //! Takes away what a run left that is over: its worktree, a branch without work, its folder. Must never take away what is
 //! nowhere else: work that was not committed, a report that is not recorded, a branch with commits.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::folder::{Plan, RunFolder};
 use super::watcher::Watcher;
+use super::work::record::{mend, stray};
 use super::{claim, mark, recover};
 use crate::domain::text::quoted;
 use crate::git::since::Since;
@@ -74,6 +76,11 @@ pub fn problems(folder: &RunFolder, plan: &Plan, is_recorded: bool, force: bool)
 fn losses(plan: &Plan, name: &str) -> Vec<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let place = plan.worktree.display();
+    // Without a record of its own git would tell of another worktree, or of a repository above it.
+    let is_marked = plan.worktree.join(".git").symlink_metadata().is_ok();
+    if let Some(why) = stray(plan).or_else(|| (!is_marked).then(|| "its .git is gone".to_owned())) {
+        return vec![format!("what run {name} left in {place} cannot be told ({why}): {}", advice(plan, &path))];
+    }
     let mut files = Vec::new();
     let looked = Since::open(&path, &plan.worktree, Instant::now() + GIT).and_then(|since| {
         since.changes(|_, file| files.push(file))?;
@@ -98,11 +105,20 @@ fn losses(plan: &Plan, name: &str) -> Vec<String> {
         }
         // What git cannot look at any more may hold anything.
         Err(failure) => {
-            let told = in_words(&failure);
-            losses.push(format!("what run {name} left in {place} cannot be told ({told}): look into it, or --force"));
+            let (told, advice) = (in_words(&failure), advice(plan, &path));
+            losses.push(format!("what run {name} left in {place} cannot be told ({told}): {advice}"));
         }
     }
     losses
+}
+
+/// What can be done about a worktree that git does not tell of.
+fn advice(plan: &Plan, path: &OsStr) -> String {
+    let branch =
+        Git::find(path, &plan.git_folder, Instant::now() + GIT).and_then(|(git, _)| branches(&git, &plan.branch));
+    let branch = branch.unwrap_or_default().into_iter().find(|branch| branch.name == plan.branch);
+    let mended = mend(plan, branch.as_ref()).map(|command| format!(", or give it a record again ({command})"));
+    format!("copy what you need out of it{}, or --force to take it away", mended.unwrap_or_default())
 }
 
 /// Takes it away. What is gone already is no failure.

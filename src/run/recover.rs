@@ -101,8 +101,10 @@ fn gone(folder: &RunFolder, why: Option<&str>) -> io::Result<Report> {
     problems.extend(progress.group.and_then(|_| log::problem(&log, plan.log_limit)));
     let started_micros = if is_begun { progress.started_micros } else { now() };
     let took = u64::try_from(progress.active_micros - progress.started_micros).unwrap_or_default();
-    let native = progress.native_session_id.clone().or_else(|| plan.resume.clone());
-    let told = Told { session_id: native, cost_usd: progress.cost_usd, ..Told::default() };
+    let native = progress.native_session_id.clone();
+    let mut told = Told { session_id: native, cost_usd: progress.cost_usd, ..Told::default() };
+    let (spent, native) = spent(&plan, started_micros, &told);
+    told.session_id = native.or(told.session_id);
     let parts = Parts {
         outcome: Outcome::Interrupted,
         reason: match (is_watched, why) {
@@ -114,7 +116,7 @@ fn gone(folder: &RunFolder, why: Option<&str>) -> io::Result<Report> {
         started_micros,
         took: Duration::from_micros(took),
         exit: Exit::default(),
-        spent: spent(&plan, started_micros, &told),
+        spent,
         told,
         program: Program { name: plan.harness.clone(), version: None, command: plan.extra.clone() },
         work,
@@ -148,11 +150,13 @@ fn untouched(plan: &Plan) -> Work {
     }
 }
 
-/// What the transcript of its session says that it cost.
-fn spent(plan: &Plan, started_micros: i64, told: &Told) -> Option<Spent> {
-    let (harness, prices) = (Harness::named(&plan.harness).ok()?, Prices::built_in().ok()?);
+/// What the transcript of its session says that it cost, and the session's native id.
+fn spent(plan: &Plan, started_micros: i64, told: &Told) -> (Option<Spent>, Option<String>) {
+    let (Ok(harness), Ok(prices)) = (Harness::named(&plan.harness), Prices::built_in()) else { return (None, None) };
+    let asked_for = plan.resume.clone().unwrap_or_else(|| plan.session_id.clone());
     let place = Place::here(&plan.worktree);
-    Meter::new(harness, Timestamp(started_micros), place, prices).settled(told)
+    let mut meter = Meter::new(harness, Timestamp(started_micros), place, prices).expecting(Some(asked_for));
+    (meter.settled(told), meter.native(told))
 }
 
 /// Ends what carries a run's mark; how many there were, and how many are left.

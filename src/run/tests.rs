@@ -14,6 +14,7 @@ use super::output::Output;
 use super::process::{Event, Running};
 use super::stop::Stop;
 use super::totals::Reader;
+use super::work::record::stray;
 use crate::domain::run::{Exit, Test};
 
 /// What a command does not get: it is the work of a harness that has no credential either.
@@ -45,6 +46,9 @@ pub fn run(plan: &Plan, folder: &RunFolder, stop: &Stop, tick: &mut dyn FnMut())
 }
 
 fn one(plan: &Plan, words: &str, log: &Path, stop: &Stop, tick: &mut dyn FnMut()) -> io::Result<(Test, Vec<String>)> {
+    if let Some(why) = stray(plan) {
+        return Err(io::Error::other(why));
+    }
     let reader = Arc::new(Mutex::new(Reader::default()));
     let listener = Arc::clone(&reader);
     let log = BoundedLog::new(log.to_owned(), plan.log_limit);

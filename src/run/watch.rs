@@ -158,8 +158,11 @@ impl Watch {
             Ok(launch) => launch,
             Err(refusal) => return self.not_begun(Ending::NotStarted(refusal.message)),
         };
+        // It may have waited long for its place.
+        if let Some(why) = work::record::stray(&self.plan) {
+            return self.not_begun(Ending::NotStarted(why));
+        }
         let program = program(&self.plan, &launch, &text);
-        self.progress.native_session_id = launch.session_id.clone().or_else(|| self.plan.resume.clone());
         let reader = Arc::new(Mutex::new(Reader::new(harness, self.plan.resume.is_some())));
         let (listener, errors) = (Arc::clone(&reader), Arc::clone(&reader));
         let log = BoundedLog::new(self.folder.path().join(OUTPUT), self.plan.log_limit);
@@ -181,7 +184,8 @@ impl Watch {
         self.progress.group = Some(running.group());
         self.phase(WORKING);
         let since = Timestamp(self.progress.started_micros);
-        let mut meter = Meter::new(harness, since, Place::here(&self.plan.worktree), prices.clone());
+        let meter = Meter::new(harness, since, Place::here(&self.plan.worktree), prices.clone());
+        let mut meter = meter.expecting(launch.session_id.or_else(|| self.plan.resume.clone()));
         let ending = self.follow(started, &mut running, &output, &reader, &mut meter);
         let took = started.elapsed();
         self.phase(ENDING);
@@ -191,9 +195,9 @@ impl Watch {
         self.problems.extend(problems);
         self.note(&output, &reader, &mut meter);
         let mut told = std::mem::replace(&mut *held(&reader), Reader::new(harness, false)).ended(ended.exit);
-        told.session_id = told.session_id.or_else(|| self.progress.native_session_id.clone());
         told.version = told.version.or_else(|| version(harness));
         let spent = meter.settled(&told);
+        told.session_id = meter.native(&told);
         let ending = self.beyond(ending, spent.as_ref(), &told);
         Done { ending, exit: ended.exit, told, spent, program, log, processes: ended.processes, took }
     }
@@ -267,13 +271,12 @@ impl Watch {
 
     /// Writes down how far it is.
     fn note(&mut self, output: &Output, reader: &Mutex<Reader>, meter: &mut Meter) -> Option<Spent> {
-        let mut told = held(reader).told().clone();
-        told.session_id = told.session_id.or_else(|| self.progress.native_session_id.clone());
+        let told = held(reader).told().clone();
         let spent = meter.spent(&told);
         self.progress.active_micros = self.progress.started_micros + output.active_micros();
         self.progress.tokens = spent.as_ref().and_then(|spent| spent.usage).map(Usage::context);
         self.progress.cost_usd = spent.as_ref().and_then(|spent| spent.cost_usd);
-        self.progress.native_session_id = told.session_id;
+        self.progress.native_session_id = meter.native(&told);
         self.keep();
         spent
     }

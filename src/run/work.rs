@@ -3,6 +3,8 @@
 
 pub mod base;
 pub mod facts;
+pub mod record;
+mod records;
 pub mod shared;
 #[cfg(unix)]
 pub mod tested;
@@ -116,6 +118,12 @@ fn settled(wanted: &Wanted<'_>) -> Result<(Git, Turn, Prepared)> {
             "Start the run from a working tree of the repository; `git worktree add` makes one.",
         ));
     }
+    if let Some(why) = record::astray(&repository.top, &repository.git_folder, &repository.main) {
+        return Err(Refusal::not_allowed(
+            format!("{}: {why}", repository.top.display()),
+            "Start the run from another working tree; where this one was moved, `git worktree repair` in it tells git.",
+        ));
+    }
     let turn = Turn::wait(&repository.git_folder, Instant::now() + CHECKOUT).map_err(unavailable)?;
     // The time for questions begins with its turn.
     let (git, _) = Git::find(wanted.path, wanted.folder, Instant::now() + QUESTIONS).map_err(unavailable)?;
@@ -202,7 +210,7 @@ impl Planning<'_> {
 
     /// The folder to work in, and whether it is a worktree that is there already.
     fn folder(&mut self, name: &str, branch: Option<&Branch>) -> (PathBuf, bool) {
-        let standard = self.wanted.runs.run(self.wanted.run_id).path().join("worktree");
+        let standard = self.wanted.runs.run(self.wanted.run_id).path().join(folder_name(self.wanted.run_id));
         let given = self.wanted.worktree.map_or(standard, |given| self.wanted.folder.join(given));
         let folder = resolved(&given);
         let shown = folder.display();
@@ -242,6 +250,11 @@ impl Planning<'_> {
             let run = run.get(..8).unwrap_or(&run);
             self.problems.push(format!("{} is where run {run} works: wait for its end, or stop it", folder.display()));
         }
+        let (git_folder, main) = (&self.repository.git_folder, &self.repository.main);
+        if let Some(why) = record::astray(folder, git_folder, main) {
+            self.problems.push(format!("--worktree {}: {why}; give a new folder", folder.display()));
+            return;
+        }
         let mut changed = 0_usize;
         let since = Since::open(self.wanted.path, folder, Instant::now() + QUESTIONS);
         match since.and_then(|since| since.changes(|_, _| changed += 1)) {
@@ -253,6 +266,12 @@ impl Planning<'_> {
             Err(failure) => self.problems.push(format!("{}: {}", folder.display(), worktree::in_words(&failure))),
         }
     }
+}
+
+/// What the worktree of a run is called where nobody says. Git names its record of a worktree by that: where two bore one
+/// name, a worktree whose record was deleted would be taken for the next one.
+fn folder_name(run_id: &str) -> String {
+    format!("heyaira-{}", run_id.get(..8).unwrap_or(run_id))
 }
 
 /// The folder from the root and without links, as far as it is there.

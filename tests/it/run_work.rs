@@ -3,6 +3,7 @@
 
 mod clean;
 mod facts;
+mod identity;
 mod prepare;
 mod shared;
 mod totals;

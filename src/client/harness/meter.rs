@@ -71,6 +71,7 @@ pub struct Meter {
     since: Timestamp,
     place: Place,
     prices: Prices,
+    expected: Option<String>,
     found: Vec<Found>,
     seen: Vec<Option<(SystemTime, u64)>>,
     spent: Option<Spent>,
@@ -94,20 +95,31 @@ impl Meter {
     pub fn new(harness: Harness, since: Timestamp, place: Place, prices: Prices) -> Self {
         let client = if let Harness::Client(client) = harness { Some(client) } else { None };
         let (found, seen) = (Vec::new(), Vec::new());
-        Self { client, since, place, prices, found, seen, spent: None, rest: None }
+        Self { client, since, place, prices, expected: None, found, seen, spent: None, rest: None }
+    }
+
+    /// The same, for a client that was asked to give its session that id. Whether it did, it or its transcript has to say.
+    #[must_use]
+    pub fn expecting(self, id: Option<String>) -> Self {
+        Self { expected: id.filter(|id| !id.is_empty()), ..self }
+    }
+
+    /// The native id of the session: what the client said, else the one that was asked for where it has a transcript.
+    pub fn native(&self, told: &Told) -> Option<String> {
+        told.session_id.clone().or_else(|| self.expected.clone().filter(|_| !self.found.is_empty()))
     }
 
     /// What it has cost so far, as far as is known. Cheap enough to be asked every second.
     pub fn spent(&mut self, told: &Told) -> Option<Spent> {
         if self.rest.is_none_or(|rest| rest <= Instant::now()) {
-            self.look(told.session_id.as_deref());
+            self.look(told);
         }
         self.known(told)
     }
 
     /// What it cost in all, once the client has ended.
-    pub fn settled(mut self, told: &Told) -> Option<Spent> {
-        self.look(told.session_id.as_deref());
+    pub fn settled(&mut self, told: &Told) -> Option<Spent> {
+        self.look(told);
         self.known(told)
     }
 
@@ -123,8 +135,8 @@ impl Meter {
         is_anything.then(|| Spent { usage: told.usage, cost_usd: told.cost_usd, model: model(), basis })
     }
 
-    fn look(&mut self, session_id: Option<&str>) {
-        let (Some(client), Some(id)) = (self.client, session_id) else {
+    fn look(&mut self, told: &Told) {
+        let (Some(client), Some(id)) = (self.client, told.session_id.as_ref().or(self.expected.as_ref())) else {
             return;
         };
         let began = Instant::now();

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::super::folder::Plan;
+use super::record::stray;
 use crate::domain::run::{Commit, Work};
 use crate::domain::secret::masked;
 use crate::domain::text::{first_of, head};
@@ -90,6 +91,10 @@ impl Look<'_> {
         }
         if folder.join(".git").symlink_metadata().is_err() {
             self.problems.push("The worktree's .git is gone: what was not committed in it cannot be told.".to_owned());
+            return None;
+        }
+        if let Some(why) = stray(self.plan) {
+            self.problems.push(format!("Nothing in the worktree was looked at: {why}."));
             return None;
         }
         match Since::open(path, folder, until) {

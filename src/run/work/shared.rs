@@ -1,4 +1,5 @@
-//! What a run's repository shares with others: references, what is checked out in the main working tree, settings, hooks.
+//! What a run's repository shares with others: references, what is checked out in the main working tree, settings, hooks,
+//! records of worktrees.
 //! Noted before the harness works and compared after it. Must never say who changed something: people and other runs work
 //! there too. Must never run what it finds, nor show a setting's value, which may be a secret.
 
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::file;
 use super::super::folder::{Plan, RunFolder};
+use super::records;
 use crate::domain::secret::masked;
 use crate::domain::text::{first_of, head, hex, visible};
 use crate::git::Failure;
@@ -44,7 +46,7 @@ pub fn note(plan: &Plan, folder: &RunFolder) -> Result<Noted, String> {
     let part = folder.path().join(format!("{NOTE}.part"));
     let written = open(plan).and_then(|since| {
         let mut note = Note::create(&part).map_err(failed)?;
-        for (name, mark) in little(&since, plan)? {
+        for (name, mark) in little(&since, plan, folder)? {
             note.record(&[&mark, name.as_bytes()]).map_err(failed)?;
         }
         note.record(&[]).map_err(failed)?;
@@ -99,7 +101,7 @@ fn compare(plan: &Plan, folder: &RunFolder, noted: Option<&Noted>) -> Result<Vec
     let since = open(plan).map_err(of_git)?;
     let known = Known::of(plan, folder);
     let earlier = before.little().map_err(unread)?;
-    let mut problems = little_changed(plan, &earlier, &little(&since, plan).map_err(of_git)?, &known);
+    let mut problems = little_changed(plan, &earlier, &little(&since, plan, folder).map_err(of_git)?, &known);
     let mut told = Told { known: &known, moves: Vec::new(), count: 0 };
     since.references(|name, object| told.meet(&mut before, name, object)).map_err(of_git)?;
     told.rest(&mut before);
@@ -270,7 +272,7 @@ fn shown(name: &str) -> String {
 }
 
 /// What is no reference: what is checked out, settings, and files, each with a mark that changes with it.
-fn little(since: &Since, plan: &Plan) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+fn little(since: &Since, plan: &Plan, folder: &RunFolder) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let mut little = BTreeMap::new();
     let (branch, commit) = since.head()?;
     let (branch, commit) = (branch.unwrap_or_default(), commit.unwrap_or_default());
@@ -287,6 +289,7 @@ fn little(since: &Since, plan: &Plan) -> Result<BTreeMap<String, Vec<u8>>, Failu
             little.insert(format!("file {name}"), mark.into_bytes());
         }
     }
+    records::note(plan, folder, &mut little);
     Ok(little)
 }
 
@@ -349,6 +352,12 @@ fn little_changed(
     if !files.is_empty() {
         let place = shown(&plan.git_folder.display().to_string());
         problems.push(format!("{CHANGED} {} in {place}.", first_of(&files, NAMED)));
+    }
+    let records = records::changed(plan, before, now, shown);
+    if !records.is_empty() {
+        let more = records.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        problems.push(format!("{CHANGED} {}{more}.", records[..records.len().min(NAMED)].join("; ")));
     }
     problems
 }

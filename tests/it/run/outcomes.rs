@@ -131,6 +131,7 @@ fn a_client_is_not_believed() {
     let rows: &[(&[&str], String, &str)] = &[
         (&[], "echo '{\"type\":'; exit 0".to_owned(), "harness_error"),
         (&[], "echo hello; exit 0".to_owned(), "harness_error"),
+        (&["--resume", "5f6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31"], "echo hello; exit 0".to_owned(), "harness_error"),
         (&[], format!("echo '{result}'"), "no_work"),
         (&["--budget", "2"], format!("echo '{result}'; sleep 60"), "over_budget"),
         (&[], "kill -11 $$".to_owned(), "failed"),
@@ -143,6 +144,12 @@ fn a_client_is_not_believed() {
         let answer: crate::program::Answer = yard.command(&words).env("PATH", path).output().expect("runs").into();
         let report = answer.json();
         assert_eq!(report["outcome"], *outcome, "{lines}: {report}");
+        // Only what it said is its session, not what it was asked for.
+        let said = lines.contains("session_id").then_some("0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31");
+        assert_eq!(report["native_session_id"].as_str(), said, "{lines}: {report}");
+        let run = format!("run:{}", report["run_id"].as_str().expect("an id"));
+        let named = said.map_or(run, |said| format!("claude-code:{said}"));
+        assert_eq!(report["session_ref"], named.as_str(), "{lines}: {report}");
     }
 }
 

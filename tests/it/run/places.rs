@@ -123,13 +123,36 @@ fn earlier_work_that_the_base_lacks_is_told() {
     let warned = |words: &[&str]| {
         let started = yard.run(&[&["start", "--task", &task], words, &["--", "true"]].concat());
         assert_eq!(started.code, 13, "{started:?}");
-        started.err.contains(&format!("the last receipt of the task has commit \"{commit}\" on branch \"one\""))
+        let told = format!("the last receipt of the task has commit \"{commit}\" on branch \"one\"");
+        let line = started.err.lines().find(|line| line.contains(&told));
+        line.and_then(|line| Some(line.rsplit_once(" does not have: ")?.1.to_owned()))
     };
-    assert!(warned(&[]), "HEAD lacks it");
-    assert!(!warned(&["--base", commit]));
+    assert_eq!(warned(&[]).as_deref(), Some("--branch one goes on from it"), "HEAD lacks it");
+    assert_eq!(warned(&["--base", commit]), None);
     // The worktree of the first run has that branch.
     assert_eq!(yard.run(&["clean", run]).code, 0);
-    assert!(!warned(&["--branch", "one"]));
+    assert_eq!(warned(&["--branch", "one"]), None);
+    yard.git(&["tag", "kept", "one"]);
+    yard.git(&["update-ref", "-d", "refs/heads/one"]);
+    assert_eq!(warned(&[]), Some(format!("--base {commit} goes on from it")));
+}
+
+#[test]
+fn files_that_are_not_in_the_base_are_told_before_it_starts() {
+    let yard = Yard::new();
+    yard.git(&["branch", "other"]);
+    let base = yard.git(&["rev-parse", "HEAD"]);
+    let told = |words: &[&str]| yard.run(&[&["start"], words, &["--", "true"]].concat()).err;
+    assert!(!told(&[]).contains("uncommitted"));
+    fs::write(yard.repository.join("new.txt"), "text").expect("written");
+    let place = yard.repository.canonicalize().expect("a folder");
+    let line = format!("1 uncommitted file in {} is not in the base {}", place.display(), &base[..12]);
+    let err = told(&[]);
+    assert!(err.contains(&line), "{err}");
+    fs::write(yard.repository.join("more.txt"), "text").expect("written");
+    assert!(told(&["--branch", "new"]).contains("2 uncommitted files in "));
+    assert!(!told(&["--branch", "other"]).contains("uncommitted"), "it begins where that branch ends");
+    assert!(!told(&["--base", "HEAD"]).contains("uncommitted"), "who names a base means that");
 }
 
 #[test]

@@ -27,7 +27,8 @@ fn rw_038_a_timeout_ends_the_whole_group() {
     let report = json_of(&folder.join("run-report.json")).expect("a report");
     assert_eq!(report["outcome"], "timed_out");
     assert_eq!(processes_of(&run), [0; 0]);
-    assert!(!folder.join("worktree").join("late.txt").exists());
+    let worktree = folder.join(format!("heyaira-{}", &run[..8]));
+    assert!(worktree.is_dir() && !worktree.join("late.txt").exists());
 }
 
 #[test]

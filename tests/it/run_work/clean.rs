@@ -18,7 +18,7 @@ fn over(field: &Field) -> (RunFolder, Plan) {
     (folder, plan)
 }
 
-fn reported(folder: &RunFolder) {
+pub(super) fn reported(folder: &RunFolder) {
     let report = json!({
         "schema": "heyaira.run-report", "schema_version": 1, "run_id": RUN, "project": "ledger", "outcome": "succeeded",
         "reason": "It ended well.", "started": "2026-11-25T08:00:00Z", "ended": "2026-11-25T08:01:00Z", "harness_ms": 1,
@@ -93,7 +93,7 @@ fn a_branch_with_commits_or_one_that_is_used_elsewhere_stays() {
 
 #[test]
 fn a_worktree_that_the_harness_broke_is_taken_away_with_what_git_remembers() {
-    for lines in ["rm .git", "cd ..; rm -r worktree", "rm .git; git init -q", "rm .git; ln -s /nowhere .git"] {
+    for lines in ["rm .git", "cd ..; rm -r heyaira-5d0c9a44", "rm .git; git init -q", "rm .git; ln -s /nowhere .git"] {
         let field = Field::new();
         let before = field.snapshot();
         let (folder, plan) = over(&field);

@@ -112,7 +112,7 @@ fn a_worktree_that_is_gone_leaves_the_commits_on_its_branch() {
     for (lines, part) in [
         ("rm .git", ".git is gone"),
         ("rm .git; git init -q", "another repository"),
-        ("cd ..; rm -r worktree", "worktree is gone"),
+        ("cd ..; rm -r heyaira-5d0c9a44", "worktree is gone"),
         ("rm .git; echo gitdir: /nowhere > .git", "does not open"),
     ] {
         let field = Field::new();

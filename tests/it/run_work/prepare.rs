@@ -22,7 +22,7 @@ fn a_run_has_a_branch_and_a_worktree_of_its_own_at_head() {
     let field = Field::new();
     let prepared = field.prepare(|_| ()).expect("prepared");
     assert_eq!(prepared.branch, "heyaira/run-5d0c9a44");
-    assert_eq!(prepared.worktree, field.runs.run(RUN).path().join("worktree"));
+    assert_eq!(prepared.worktree, field.runs.run(RUN).path().join("heyaira-5d0c9a44"));
     assert_eq!(prepared.repository, field.repository.folder);
     assert_eq!(prepared.git_folder, field.repository.folder.join(".git"));
     assert_eq!(prepared.base_commit, field.repository.base);

@@ -84,6 +84,52 @@ fn branches_of_other_runs_are_theirs() {
 }
 
 #[test]
+fn records_of_other_worktrees_are_told_and_those_of_other_runs_are_theirs() {
+    let whole = "went away (it led to UNDER/beside)";
+    let cases: &[(&str, &[&str])] = &[
+        ("rm -r COMMON/worktrees/beside", &[whole]),
+        ("rm -r COMMON/worktrees", &[whole, "record other of a worktree went away (it led to UNDER/a place)"]),
+        ("echo UNDER/elsewhere/.git >COMMON/worktrees/beside/gitdir", &[whole, "(it leads to UNDER/elsewhere)"]),
+        (
+            "echo \"$PWD/.git\" >COMMON/worktrees/beside/gitdir",
+            &[whole, "record beside of a worktree appeared (it leads to"],
+        ),
+        ("git worktree add -q --detach ../mine", &["record mine of a worktree appeared"]),
+        ("rm -r COMMON/worktrees/other", &["record other of a worktree went away"]),
+        ("git worktree remove -f 'UNDER/a place'", &[]),
+        ("rm -r 'UNDER/a place' RUNS/other; git worktree prune", &[]),
+        ("git worktree add -q --detach RUNS/new/heyaira-1", &[]),
+    ];
+    for (lines, parts) in cases {
+        let field = Field::new();
+        let (plan, folder) = planned(&field);
+        let (beside, place) = (field.under().join("beside"), field.under().join("other"));
+        field.repository.git(&["worktree", "add", "--quiet", "--detach", beside.to_str().expect("UTF-8")]);
+        field.repository.git(&["worktree", "add", "--quiet", "--detach", place.to_str().expect("UTF-8")]);
+        let place = field.under().join("a place");
+        field.repository.git(&["worktree", "move", "../other", place.to_str().expect("UTF-8")]);
+        let other =
+            Plan { branch: "feat/other".to_owned(), run_id: "other".to_owned(), worktree: place, ..plan.clone() };
+        field.runs.run("other").make().expect("a folder");
+        field.runs.run("other").write_plan(&other).expect("written");
+        let noted = note(&plan, &folder).expect("noted");
+        let under = field.under().display().to_string();
+        let lines = lines.replace("COMMON", "\"$(git rev-parse --path-format=absolute --git-common-dir)\"");
+        let lines = lines.replace("RUNS", &field.runs.path().display().to_string()).replace("UNDER", &under);
+        harness(&plan, &lines);
+        let problems = changed(&plan, &folder, Some(&noted)).join("\n");
+        for part in *parts {
+            assert!(problems.contains(&part.replace("UNDER", &under)), "{lines}: {part} is not in\n{problems}");
+        }
+        assert!(!parts.is_empty() || problems.is_empty(), "{lines}: {problems}");
+        assert!(
+            parts.is_empty() || problems.contains("Changed while the run worked, by it or by others: "),
+            "{problems}"
+        );
+    }
+}
+
+#[test]
 fn a_note_that_was_taken_away_or_written_over_is_told() {
     let field = Field::new();
     let (plan, folder) = planned(&field);

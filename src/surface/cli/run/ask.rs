@@ -19,7 +19,7 @@ use crate::operations;
 use crate::run::folder::{Plan, Runs};
 use crate::run::watch::{BRIEF, wanted};
 use crate::run::work;
-use crate::run::work::base::lacks;
+use crate::run::work::base::{has_branch, lacks, uncommitted};
 use crate::surface::cli::flags::content;
 use crate::surface::cli::{Session, caller, now};
 
@@ -39,22 +39,39 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// What whoever starts the run should know of its task, if anything: earlier work that the base does not have.
-    pub(super) fn warning(&self, plan: &Plan, place: &Where) -> Option<String> {
+    /// What whoever starts the run should know: what there is that the base does not have.
+    pub(super) fn warnings(&self, plan: &Plan, place: &Where) -> Vec<String> {
+        self.earlier(plan, place).into_iter().chain(place.uncommitted(plan)).collect()
+    }
+
+    /// Earlier work for its task.
+    fn earlier(&self, plan: &Plan, place: &Where) -> Option<String> {
         let receipt = &self.packet.as_ref()?["receipt"];
         let commit = receipt["result_commit"].as_str()?;
-        let word = |text: &str| quoted(text, 100);
         lacks(&place.path, &place.folder, &plan.base_commit, commit).then(|| {
             let branch = receipt["branch"].as_str().filter(|branch| !["", "none"].contains(branch));
-            let branch = branch.map_or_else(String::new, |branch| format!(" on branch {}", word(branch)));
+            let shown = branch.map_or_else(String::new, |branch| format!(" on branch {}", quoted(branch, 100)));
+            let there = branch.filter(|branch| has_branch(&place.path, &place.folder, branch));
+            // A hash is typed as it stands; the name of a branch may hold what a shell takes for its own.
+            let flag = there.map_or_else(|| format!("--base {commit}"), |branch| format!("--branch {}", typed(branch)));
             format!(
-                "the last receipt of the task has commit {}{branch}, which the base {} does not have: --branch goes on from a \
-                 branch, --base begins at a commit",
-                word(commit),
-                &plan.base_commit[..plan.base_commit.len().min(12)]
+                "the last receipt of the task has commit {}{shown}, which the base {} does not have: {flag} goes on from it",
+                quoted(commit, 100),
+                short(&plan.base_commit)
             )
         })
     }
+}
+
+/// The first characters of a commit's hash.
+fn short(commit: &str) -> &str {
+    &commit[..commit.len().min(12)]
+}
+
+/// A word as it can be typed.
+fn typed(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_./@%+=:,-".contains(letter);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Where it is to work, as the command line names it.
@@ -89,6 +106,17 @@ impl Where {
             branch: self.branch.as_deref(),
             worktree: self.worktree.as_deref(),
         }
+    }
+
+    /// What is not committed where the base is what is checked out.
+    fn uncommitted(&self, plan: &Plan) -> Option<String> {
+        if self.base.is_some() || !plan.made_branch {
+            return None;
+        }
+        let (count, top) = uncommitted(&self.path, &self.folder, &plan.base_commit)?;
+        let (files, are) = if count == 1 { ("file", "is") } else { ("files", "are") };
+        let (top, base) = (top.display(), short(&plan.base_commit));
+        Some(format!("{count} uncommitted {files} in {top} {are} not in the base {base}"))
     }
 
     /// Where programs are.

@@ -52,7 +52,7 @@ const AGAIN: Duration = Duration::from_millis(5);
 pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     let runs = runs()?;
     let Asked { mut plan, told, place } = asked(session, matches, &runs)?;
-    told.warning(&plan, &place).iter().for_each(|warning| answer::note(warning));
+    told.warnings(&plan, &place).iter().for_each(|warning| answer::note(warning));
     let folder = runs.run(&plan.run_id);
     let events = Events::listen()?;
     let watcher = made(&runs, &folder, &plan, &place).and_then(|(starting, prepared)| {
