@@ -3,6 +3,7 @@
 
 pub mod base;
 pub mod facts;
+pub mod losses;
 pub mod shared;
 
 use std::ffi::OsStr;

@@ -7,6 +7,7 @@ mod disk;
 mod disorder;
 mod killed;
 mod logs;
+mod losses;
 mod many;
 mod outcome;
 mod outcomes;
