@@ -5,6 +5,7 @@
 //! hooks, and one by one the filters that it names. Logs and aliases, which can run more, are not asked for, and a
 //! difference only between two commits, by the command that runs nothing. [`worktree`] alone writes, by rules of its own.
 
+pub mod inside;
 pub mod left;
 pub mod look;
 pub(crate) mod process;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::since::unseen::own;
 use super::{Failure, Git, Said};
 use crate::domain::text::{self, length, visible};
 use crate::domain::verification::branch_name;
@@ -326,15 +327,15 @@ impl Look<'_> {
             failed.push(format!("{more} more submodules were not looked at"));
         }
         for (path, folder) in paths {
-            let found = self.submodule(&path, folder);
+            let found = self.submodule(&path, &folder);
             changes.submodules.extend(kept(found, failed).filter(|one| one.uncommitted + one.untracked > 0));
         }
         Ok(changes)
     }
 
     /// Its own configuration is the one that counts in it, and names its own filters.
-    fn submodule(&self, path: &str, folder: PathBuf) -> Told<Submodule> {
-        let (git, _) = open(self.git.at(folder), self.now)?;
+    fn submodule(&self, path: &str, folder: &Path) -> Told<Submodule> {
+        let git = own(self.git, folder)?;
         let (uncommitted, untracked) = count_changes(&git, &mut Vec::new(), 0)?;
         Ok(Submodule { path: path.to_owned(), uncommitted, untracked })
     }

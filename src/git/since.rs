@@ -1,6 +1,8 @@
 //! What became of a worktree since a commit, for the report of a run. Must never run what the worktree or its repository
 //! names, however hostile who worked there was, and never write into it.
 
+pub mod unseen;
+
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -127,7 +129,7 @@ impl Since {
         let top = answered(self.git.ask(&["rev-parse", "--path-format=absolute", "--show-toplevel"])?)?;
         let (found, more) = submodules(&self.git, Path::new(top.trim_end_matches('\n')))?;
         for (path, folder) in found {
-            let looked = open(self.git.at(folder), timeless).and_then(|(git, _)| {
+            let looked = unseen::own(&self.git, &folder).and_then(|git| {
                 each_change(&git, |is_untracked, inner| {
                     each(is_untracked, format!("{path}/{}", one_line(&String::from_utf8_lossy(inner))));
                 })

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use super::folder::{Plan, RunFolder};
 use super::watcher::Watcher;
+use super::work::losses;
 use super::work::record::{mend, stray};
 use super::{claim, mark, recover};
-use crate::domain::text::quoted;
+use crate::domain::text::{first_of, quoted};
 use crate::git::since::Since;
 use crate::git::worktree::{Branch, Turn, Writer, branches, in_words};
 use crate::git::{Failure, Git};
@@ -66,14 +67,17 @@ pub fn problems(folder: &RunFolder, plan: &Plan, is_recorded: bool, force: bool)
             "the report of run {name} is not recorded: heyaira run record {name} --expected-version N, or --force"
         ));
     }
+    if !force {
+        problems.extend(losses::refused(folder.path(), plan, name));
+    }
     if !force && plan.made_worktree && plan.worktree.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        problems.extend(losses(plan, name));
+        problems.extend(uncommitted(plan, name));
     }
     problems
 }
 
 /// What would be lost with the worktree: files that are not committed, and commits that are on no branch.
-fn losses(plan: &Plan, name: &str) -> Vec<String> {
+fn uncommitted(plan: &Plan, name: &str) -> Vec<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let place = plan.worktree.display();
     // Without a record of its own git would tell of another worktree, or of a repository above it.
@@ -81,13 +85,16 @@ fn losses(plan: &Plan, name: &str) -> Vec<String> {
     if let Some(why) = stray(plan).or_else(|| (!is_marked).then(|| "its .git is gone".to_owned())) {
         return vec![format!("what run {name} left in {place} cannot be told ({why}): {}", advice(plan, &path))];
     }
-    let mut files = Vec::new();
+    let (mut files, mut hidden, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     let looked = Since::open(&path, &plan.worktree, Instant::now() + GIT).and_then(|since| {
-        since.changes(|_, file| files.push(file))?;
+        unread = since.changes(|_, file| files.push(file))?;
+        unread.extend(since.hidden(|file| hidden.push(file))?);
         let has_commit = since.head()?.1.is_some();
         if has_commit { since.count(&["HEAD", "--not", "--branches", "--tags", "--remotes"]) } else { Ok(0) }
     });
     let mut losses = Vec::new();
+    hidden.retain(|file| !files.contains(file));
+    files.extend(hidden);
     if !files.is_empty() {
         let shown: Vec<String> = files.iter().take(NAMED).map(|file| quoted(file, 100)).collect();
         let more = if files.len() > NAMED { format!(" and {} more", files.len() - NAMED) } else { String::new() };
@@ -100,7 +107,7 @@ fn losses(plan: &Plan, name: &str) -> Vec<String> {
         Ok(0) => {}
         Ok(count) => {
             losses.push(format!(
-                "run {name} left {count} commits in {place} that are on no branch: make one, or --force"
+                "run {name} left {count} commits in {place} that are on no branch: git -C {place} branch NAME HEAD keeps them, or --force"
             ));
         }
         // What git cannot look at any more may hold anything.
@@ -108,6 +115,12 @@ fn losses(plan: &Plan, name: &str) -> Vec<String> {
             let (told, advice) = (in_words(&failure), advice(plan, &path));
             losses.push(format!("what run {name} left in {place} cannot be told ({told}): {advice}"));
         }
+    }
+    if !unread.is_empty() {
+        let shown = first_of(&unread, NAMED);
+        losses.push(format!(
+            "not all that run {name} left in {place} could be looked at ({shown}): see to it, or --force"
+        ));
     }
     losses
 }

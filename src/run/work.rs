@@ -3,6 +3,7 @@
 
 pub mod base;
 pub mod facts;
+pub mod losses;
 pub mod record;
 mod records;
 pub mod shared;

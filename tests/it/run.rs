@@ -8,6 +8,7 @@ mod disorder;
 mod handled;
 mod killed;
 mod logs;
+mod losses;
 mod many;
 mod outcome;
 mod outcomes;

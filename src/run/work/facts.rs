@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::super::folder::Plan;
+use super::losses;
 use super::record::stray;
 use crate::domain::run::{Commit, Work};
 use crate::domain::secret::masked;
@@ -85,8 +86,17 @@ impl Look<'_> {
         let folder = &self.plan.worktree;
         let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         if !folder.is_dir() || (is_link(folder) && folder.canonicalize().ok().as_deref() != Some(folder)) {
-            self.work.worktree_gone = true;
-            self.problems.push("The worktree is gone: what was not committed in it is lost.".to_owned());
+            if let Some(place) = losses::moved(path, self.plan, until) {
+                // It may be somebody else's by now, who has the branch.
+                self.work.worktree = place.display().to_string();
+                self.problems.push(format!(
+                    "The worktree is not where it was made: git has one of this run in {}, which was not looked at.",
+                    place.display()
+                ));
+            } else {
+                self.work.worktree_gone = true;
+                self.problems.push("The worktree is gone: what was not committed in it is lost.".to_owned());
+            }
             return None;
         }
         if folder.join(".git").symlink_metadata().is_err() {
@@ -161,7 +171,9 @@ impl Look<'_> {
             (None, _) => {}
         }
         self.uncommitted(since);
+        self.hidden(since);
         self.left_behind(since);
+        self.problems.extend(losses::told(self.plan, &self.work.uncommitted));
     }
 
     /// What is checked out, and the result that goes with it.
@@ -312,6 +324,27 @@ impl Look<'_> {
         }
     }
 
+    /// Changed files that git was told to overlook are not committed all the same.
+    fn hidden(&mut self, since: &Since) {
+        let mut hidden = Vec::new();
+        let Some(failed) = self.kept(since.hidden(|name| hidden.push(name))) else { return };
+        for failed in failed {
+            self.problems.push(format!("Uncommitted files may be missing: {failed}."));
+        }
+        if hidden.is_empty() {
+            return;
+        }
+        let (count, named) = (hidden.len(), first_of(&hidden, NAMED));
+        self.problems.push(format!(
+            "{count} changed files are hidden from git status by git update-index (--assume-unchanged, --skip-worktree): {named}."
+        ));
+        hidden.retain(|name| !self.work.uncommitted.contains(name));
+        let total = self.work.uncommitted_total.unwrap_or_default();
+        self.work.uncommitted_total = Some(total + i64::try_from(hidden.len()).unwrap_or(i64::MAX));
+        let room = FILES.saturating_sub(self.work.uncommitted.len());
+        self.work.uncommitted.extend(hidden.into_iter().take(room));
+    }
+
     /// What was begun and not ended, locks, and stashes.
     fn left_behind(&mut self, since: &Since) {
         for what in since.unfinished() {
@@ -341,7 +374,7 @@ impl Look<'_> {
 }
 
 /// The commits that were made, not only checked out; the last of them first, each once.
-fn made(steps: &[Step]) -> Vec<String> {
+pub(super) fn made(steps: &[Step]) -> Vec<String> {
     let doings = ["commit", "cherry-pick", "revert", "merge", "rebase", "am", "pull"];
     let mut made: Vec<String> = Vec::new();
     let mut is_amended = false;
