@@ -33,7 +33,7 @@ fn take_over(field: &Field, plan: &Plan) -> PathBuf {
 /// The command that a refusal names.
 fn command(told: &str) -> &str {
     let (_, rest) = told.split_once("a record again (").expect(told);
-    rest.split_once(")").expect(told).0
+    rest.split_once(')').expect(told).0
 }
 
 fn run(command: &str) {
