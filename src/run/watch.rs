@@ -362,11 +362,6 @@ impl Watch {
         self.phase(ENDING);
         let (work, problems) = work::facts(&self.plan);
         self.problems.extend(problems);
-        match before {
-            Some(Ok(noted)) => self.problems.extend(shared::changed(&self.plan, &self.folder, Some(&noted))),
-            Some(Err(problem)) => self.problems.push(problem),
-            None => {}
-        }
         let error = done.told.errors.last().cloned();
         let seen = Seen {
             ending: &done.ending,
@@ -383,6 +378,13 @@ impl Watch {
             ran = self.test();
             let ending = if self.stop.is_asked() { interrupted() } else { done.ending.clone() };
             (outcome, reason) = decide(&Seen { ending: &ending, tests: &ran, ..seen });
+            self.problems.extend(work::tested::changed(&self.plan, &work));
+        }
+        // Tests run what the harness wrote.
+        match before {
+            Some(Ok(noted)) => self.problems.extend(shared::changed(&self.plan, &self.folder, Some(&noted))),
+            Some(Err(problem)) => self.problems.push(problem),
+            None => {}
         }
         self.look_at_logs(&done.log, &ran);
         let parts = Parts {

@@ -39,7 +39,11 @@ const CHANGED: &str = "Changed while the run worked, by it or by others:";
 
 /// A note, by its digest: whoever works in the run's folder could write over it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted([u8; 32]);
+pub struct Noted {
+    digest: [u8; 32],
+    /// The branches of runs that there were: one of them may be cleaned meanwhile.
+    branches: Vec<String>,
+}
 
 /// Notes what there is now; why not, in a sentence, where that cannot be done.
 pub fn note(plan: &Plan, folder: &RunFolder) -> Result<Noted, String> {
@@ -59,7 +63,7 @@ pub fn note(plan: &Plan, folder: &RunFolder) -> Result<Noted, String> {
         kept.map_err(failed)?;
         let digest = note.end().map_err(failed)?;
         fs::rename(&part, folder.path().join(NOTE)).map_err(failed)?;
-        Ok(Noted(digest))
+        Ok(Noted { digest, branches: Known::of(plan, folder).branches })
     });
     written.map_err(|failure| {
         format!(
@@ -99,14 +103,15 @@ fn compare(plan: &Plan, folder: &RunFolder, noted: Option<&Noted>) -> Result<Vec
     let of_git = |failure: Failure| in_words(&failure);
     let mut before = Before::open(&folder.path().join(NOTE)).map_err(unread)?;
     let since = open(plan).map_err(of_git)?;
-    let known = Known::of(plan, folder);
+    let mut known = Known::of(plan, folder);
+    known.branches.extend(noted.iter().flat_map(|noted| noted.branches.clone()));
     let earlier = before.little().map_err(unread)?;
     let mut problems = little_changed(plan, &earlier, &little(&since, plan, folder).map_err(of_git)?, &known);
     let mut told = Told { known: &known, moves: Vec::new(), count: 0 };
     since.references(|name, object| told.meet(&mut before, name, object)).map_err(of_git)?;
     told.rest(&mut before);
     let digest = before.end().map_err(unread)?;
-    if noted.is_some_and(|noted| noted.0 != digest) {
+    if noted.is_some_and(|noted| noted.digest != digest) {
         return Err("the note of what was there before was written over".to_owned());
     }
     problems.extend(told.sentence());

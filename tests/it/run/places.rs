@@ -172,6 +172,43 @@ fn gits_variables_of_who_asks_lead_no_harness_and_no_test_into_another_tree() {
 }
 
 #[test]
+fn what_test_commands_do_to_the_repository_is_told() {
+    let yard = Yard::new();
+    let work = "echo x >work.txt; git add work.txt; git commit --quiet -m Work";
+    let rows = [
+        ("git commit --quiet --allow-empty -m Tested", "The test commands moved the result from "),
+        ("git reset --quiet --hard HEAD~1", "The test commands moved the result from "),
+        ("git checkout --quiet -b other", "The test commands left other checked out."),
+        ("git branch another", "branch another appeared"),
+        ("echo junk >left.txt", "[]"),
+    ];
+    for (test, told) in rows {
+        let (report, _) = yard.shell(&["--test", test], work);
+        assert_eq!(
+            (&report["outcome"], &report["work"]["commits_total"]),
+            (&"succeeded".into(), &1.into()),
+            "{report}"
+        );
+        assert!(report["problems"].to_string().contains(told), "{test}: {report}");
+    }
+}
+
+#[test]
+fn the_branch_of_another_run_that_was_cleaned_meanwhile_is_not_told() {
+    let yard = Yard::new();
+    let (other, _) = yard.shell(&["--branch", "feat/other"], "true");
+    let wait =
+        "touch $TOLD/begun; until test -e $TOLD/go; do sleep 0.02; done; git commit --quiet --allow-empty -m Work";
+    let run = yard.detached(&[], wait);
+    super::wait_until("it works", || yard.told().join("begun").exists());
+    let cleaned = yard.run(&["clean", other["run_id"].as_str().expect("an id"), "--force"]);
+    assert_eq!(cleaned.code, 0, "{cleaned:?}");
+    std::fs::write(yard.told().join("go"), "").expect("a file");
+    let report = run.ended();
+    assert_eq!(report["problems"], serde_json::json!([]), "{report}");
+}
+
+#[test]
 fn a_branch_is_told_by_its_whole_name() {
     let yard = Yard::new();
     let (report, _) = yard.shell(&["--branch", "refs/heads/x"], "git commit --quiet --allow-empty -m Work");
