@@ -255,7 +255,7 @@ fn no_project() -> Refusal {
     Refusal::new(
         Code::NoProject,
         "this connection is pinned to no project",
-        "The owner sets it: heyaira mcp --project NAME, or a heyaira.toml in the repository's root (heyaira profile NAME --write). \
-         On the command line: --project NAME or HEYAIRA_PROJECT.",
+        "A heyaira.toml in the repository's root names it (heyaira profile NAME --write), --project NAME or HEYAIRA_PROJECT. The \
+         owner sets it for an agent's connection: heyaira mcp --project NAME.",
     )
 }

@@ -132,6 +132,9 @@ pub struct Refusal {
     pub owner: Option<Box<str>>,
 }
 
+/// What to do about an argument.
+const CORRECT: &str = "Correct it and call again. Nothing was written.";
+
 impl Refusal {
     /// A refusal without details, but that whoever may try again is told when: a minute, where nobody knows better.
     pub fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
@@ -178,7 +181,29 @@ impl Refusal {
 
     /// `invalid_argument` for one argument.
     pub fn argument(problem: impl Into<String>) -> Self {
-        Self::new(Code::InvalidArgument, problem, "Correct it and call again. Nothing was written.")
+        Self::new(Code::InvalidArgument, problem, CORRECT)
+    }
+
+    /// Everything that is wrong at once, with each thing to do; none where nothing is. What is wrong in several ways is
+    /// `invalid_argument`.
+    pub fn together(refusals: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut refusals = refusals.into_iter();
+        let first = refusals.next()?;
+        let others: Vec<Self> = refusals.collect();
+        if others.is_empty() {
+            return Some(first);
+        }
+        let is_one_code = others.iter().all(|other| other.code == first.code);
+        let code = if is_one_code { first.code } else { Code::InvalidArgument };
+        let (mut messages, mut nexts) = (Vec::new(), Vec::new());
+        for refusal in std::iter::once(first).chain(others).map(Self::of_owner) {
+            messages.push(refusal.message);
+            if refusal.next != CORRECT && !nexts.contains(&refusal.next) {
+                nexts.push(refusal.next);
+            }
+        }
+        let next = if nexts.is_empty() { CORRECT.to_owned() } else { nexts.join(" ") };
+        Some(Self::new(code, messages.join("; "), next))
     }
 
     /// `not_found`.

@@ -350,7 +350,7 @@ pub(super) fn head(git: &Git, now: Now) -> Told<Head> {
     let commit = Some(commit.out.trim()).filter(|id| commit.code == 0 && !id.is_empty());
     Ok(Head {
         at,
-        branch: branch.map(|name| name.trim_start_matches("refs/heads/").to_owned()),
+        branch: branch.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned()),
         commit: commit.map(str::to_owned),
     })
 }

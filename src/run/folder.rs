@@ -23,6 +23,8 @@ pub const WORKING: &str = "working";
 pub const TESTING: &str = "testing";
 /// The phase of a run whose processes are ended, and that git is asked about.
 pub const ENDING: &str = "ending";
+/// While there is a report.
+pub const OVER: &str = "over";
 /// What was asked for.
 const PLAN: &str = "run.json";
 /// How far it is.
@@ -227,9 +229,12 @@ impl RunFolder {
         self.read(REPORT)
     }
 
-    /// True once there is one. What cannot be read is none, nor is that of another run.
+    /// True once there is one. What cannot be read is none, nor is that of another run, nor what stands there while the
+    /// harness still works or the tests do: whoever writes one says before that the run is ending.
     pub fn is_reported(&self) -> bool {
-        self.report().is_ok_and(|report| self.folder.file_name().is_some_and(|name| *name == *report.run_id))
+        let is_ending = self.progress().map_or(true, |progress| [ENDING, OVER].contains(&progress.phase.as_str()));
+        is_ending
+            && self.report().is_ok_and(|report| self.folder.file_name().is_some_and(|name| *name == *report.run_id))
     }
 
     /// Writes the report, and is sure that it is on disk.

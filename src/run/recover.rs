@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::folder::{Plan, RunFolder, Runs};
+use super::folder::{OVER, Plan, RunFolder, Runs};
 use super::log::{self, close_left};
 use super::process::{GRACE, signal_all};
 use super::report::{Parts, assemble};
@@ -16,7 +16,7 @@ use super::watcher::Watcher;
 use super::{claim, family, mark, now, work};
 use crate::client::harness::{Harness, Told};
 use crate::client::harness::{Meter, Place, Spent};
-use crate::domain::run::{Exit, Outcome, Program, Report};
+use crate::domain::run::{Exit, Outcome, Program, Report, Work};
 use crate::domain::time::Timestamp;
 use crate::economics::Prices;
 
@@ -78,13 +78,18 @@ fn is_in_hand(folder: &RunFolder) -> io::Result<bool> {
 fn gone(folder: &RunFolder, why: Option<&str>) -> io::Result<Report> {
     let plan = folder.plan()?;
     let mut progress = folder.progress().unwrap_or_default();
+    // Before there was a watcher there was no harness, and its worktree may be half made.
+    let is_watched = progress.watcher.is_some();
     let (processes, left) = end(&mark(&plan.run_id));
     let gone = why.unwrap_or("was killed");
-    let mut problems = vec![format!("How its harness ended is not known: what watched over it {gone}.")];
+    let mut problems = Vec::new();
+    if is_watched {
+        problems.push(format!("How its harness ended is not known: what watched over it {gone}."));
+    }
     if left > 0 {
         problems.push(format!("{left} processes could not be ended."));
     }
-    let (work, unknown) = work::facts(&plan);
+    let (work, unknown) = if is_watched { work::facts(&plan) } else { (untouched(&plan), Vec::new()) };
     problems.extend(unknown);
     let (log, unkept) = close_left(&folder.path().join(OUTPUT));
     problems.extend(unkept);
@@ -100,7 +105,12 @@ fn gone(folder: &RunFolder, why: Option<&str>) -> io::Result<Report> {
     let told = Told { session_id: native, cost_usd: progress.cost_usd, ..Told::default() };
     let parts = Parts {
         outcome: Outcome::Interrupted,
-        reason: if why.is_some() { "It was interrupted." } else { "What watched over it was killed." }.to_owned(),
+        reason: match (is_watched, why) {
+            (false, _) => "It never began: who started it was killed.",
+            (true, Some(_)) => "It was interrupted.",
+            (true, None) => "What watched over it was killed.",
+        }
+        .to_owned(),
         started_micros,
         took: Duration::from_micros(took),
         exit: Exit::default(),
@@ -114,11 +124,28 @@ fn gone(folder: &RunFolder, why: Option<&str>) -> io::Result<Report> {
         problems,
     };
     let report = assemble(&plan, parts);
-    "over".clone_into(&mut progress.phase);
+    OVER.clone_into(&mut progress.phase);
     progress.outcome = Some(report.outcome);
     // The report says the same.
     let _ = folder.write_progress(&progress);
     Ok(report)
+}
+
+/// The work of a harness that was never there.
+fn untouched(plan: &Plan) -> Work {
+    Work {
+        repository: plan.repository.display().to_string(),
+        worktree: plan.worktree.display().to_string(),
+        branch: Some(plan.branch.clone()).filter(|branch| !branch.is_empty()),
+        base_commit: plan.base_commit.clone(),
+        result_commit: Some(plan.base_commit.clone()).filter(|commit| !commit.is_empty()),
+        commits_total: Some(0),
+        files_changed: Some(0),
+        insertions: Some(0),
+        deletions: Some(0),
+        uncommitted_total: Some(0),
+        ..Work::default()
+    }
 }
 
 /// What the transcript of its session says that it cost.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::claim::{self, Held};
 use super::file;
-use super::folder::{ENDING, Plan, Progress, RunFolder, Runs, TESTING, WAITING, WORKING};
+use super::folder::{ENDING, OVER, Plan, Progress, RunFolder, Runs, TESTING, WAITING, WORKING};
 use super::log::{self, BoundedLog};
 use super::output::Output;
 use super::process::{Event, Running};
@@ -39,6 +39,8 @@ const WITHHELD: [&str; 4] = ["HEYAIRA_SESSION", "HEYAIRA_TOKEN", "HEYAIRA_WRITE_
 const PLACE_AGAIN: Duration = Duration::from_millis(200);
 /// How often it says how far it is, and looks at what it cost.
 const TICK: Duration = Duration::from_secs(1);
+/// How long room for the report is waited for.
+const ROOM: Duration = Duration::from_mins(10);
 /// How much too late it looks again where it was stopped itself.
 const STOOD_STILL: Duration = Duration::from_secs(2);
 
@@ -62,10 +64,9 @@ pub fn watch(runs: &Runs, folder: &RunFolder, prices: &Prices, stop: &Stop) -> i
     };
     let report = watch.whole(runs, prices);
     // By it the run is found and cleaned.
-    watch.keep_plan()?;
-    folder.write_report(&report)?;
+    watch.write(&report)?;
     watch.progress.outcome = Some(report.outcome);
-    watch.phase("over");
+    watch.phase(OVER);
     Ok(Some(report))
 }
 
@@ -322,6 +323,21 @@ impl Watch {
         for held in std::iter::once(&mut self.owner).chain(&mut self.place) {
             if let Err(error) = held.keep() {
                 tracing::warn!(%error, "a lock of the run cannot be held");
+            }
+        }
+    }
+
+    /// Writes the plan and the report. Where there is no room, room is waited for: what was seen of the run nobody sees again.
+    fn write(&mut self, report: &Report) -> io::Result<()> {
+        let until = Instant::now() + ROOM;
+        loop {
+            match self.keep_plan().and_then(|()| self.folder.write_report(report)) {
+                Err(error) if Instant::now() < until => {
+                    tracing::warn!(%error, "the report cannot be written yet");
+                    thread::sleep(TICK);
+                    self.keep();
+                }
+                written => return written,
             }
         }
     }

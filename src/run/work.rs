@@ -5,6 +5,8 @@ pub mod base;
 pub mod facts;
 pub mod losses;
 pub mod shared;
+#[cfg(unix)]
+pub mod tested;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::folder::{Plan, Runs, private};
+use super::folder::{OVER, Plan, Runs, private};
 use crate::domain::text::quoted;
 use crate::error::{Code, Refusal, Result};
 use crate::git::since::Since;
@@ -234,7 +236,7 @@ impl Planning<'_> {
     fn used(&mut self, folder: &Path) {
         let of_run = self.wanted.runs.all().unwrap_or_default().into_iter().find_map(|run| {
             let plan = run.plan().ok().filter(|plan| plan.worktree == folder && plan.run_id != self.wanted.run_id)?;
-            let is_over = run.report().is_ok() || run.progress().is_ok_and(|progress| progress.phase == "over");
+            let is_over = run.report().is_ok() || run.progress().is_ok_and(|progress| progress.phase == OVER);
             (!is_over).then_some(plan.run_id)
         });
         if let Some(run) = of_run {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::super::folder::Plan;
 use super::losses;
 use crate::domain::run::{Commit, Work};
+use crate::domain::secret::masked;
 use crate::domain::text::{first_of, head};
 use crate::git::Failure;
 use crate::git::since::{Since, Step};
@@ -384,7 +385,9 @@ pub(super) fn made(steps: &[Step]) -> Vec<String> {
     made
 }
 
+/// What is cut off would no longer be known for a secret, so secrets are taken out first.
 fn shortened(subject: &str) -> String {
+    let subject = &*masked(subject);
     let kept = head(subject, SUBJECT);
     if kept.len() < subject.len() { format!("{kept}…") } else { kept.to_owned() }
 }

@@ -77,7 +77,7 @@ fn stop_ends_runs_by_the_beginning_of_their_ids() {
     let runs = [yard.detached(&[], WAITS), yard.detached(&[], WAITS)];
     number_in(&yard.told().join("harness"));
     let unknown = yard.run(&["stop", &runs[0].id[..8], "ffff0000", "abc", "--json"]);
-    assert_eq!(unknown.code, 3, "{unknown:?}");
+    assert_eq!(unknown.code, 2, "{unknown:?}");
     assert!(unknown.out.contains("ffff0000") && unknown.out.contains("abc"), "{unknown:?}");
     assert!(runs[0].report().is_none(), "nothing was stopped");
     let stopped = yard.run(&["stop", &runs[0].id[..8], &runs[1].id, "--json"]);
@@ -101,4 +101,22 @@ fn a_stop_while_tests_run_is_an_interruption() {
     assert_eq!(stopped.json()["runs"][0]["outcome"], "interrupted");
     assert!(!is_alive(test));
     assert!(run.worktree.join("work.txt").exists());
+}
+
+#[test]
+fn a_run_whose_start_was_killed_before_it_began_lost_nothing() {
+    let yard = Yard::new();
+    let (over, _) = yard.shell(&[], "true");
+    let (old, new) = (over["run_id"].as_str().expect("an id"), "0d6a41c8-77b2-4f3e-8a10-2f9e5c7d6b31");
+    let runs = yard.state().join("runs");
+    // As it stands before there is a worktree, a branch or a watcher.
+    let plan = std::fs::read_to_string(runs.join(old).join("run.json")).expect("a plan").replace(old, new);
+    std::fs::create_dir(runs.join(new)).expect("a folder");
+    std::fs::write(runs.join(new).join("run.json"), plan.replace(&old[..8], &new[..8])).expect("a plan");
+    let shown = yard.run(&["show", new, "--json"]).json();
+    let report = &shown["report"];
+    assert_eq!((&report["outcome"], &report["problems"]), (&"interrupted".into(), &serde_json::json!([])), "{shown}");
+    assert_eq!(report["reason"], "It never began: who started it was killed.");
+    assert_eq!((&report["work"]["commits_total"], &report["work"]["uncommitted_total"]), (&0.into(), &0.into()));
+    assert_eq!(yard.run(&["clean", new, "--force"]).code, 0);
 }

@@ -131,3 +131,38 @@ fn earlier_work_that_the_base_lacks_is_told() {
     assert_eq!(yard.run(&["clean", run]).code, 0);
     assert!(!warned(&["--branch", "one"]));
 }
+
+#[test]
+fn gits_variables_of_who_asks_lead_no_harness_and_no_test_into_another_tree() {
+    let yard = Yard::new();
+    let before = yard.git(&["rev-parse", "main"]);
+    let work = "echo x >work.txt; git add work.txt; git commit --quiet -m Work";
+    let words = ["start", "--json", "--test", "test -n \"$(git log --grep=Work)\"", "--", "sh", "-c", work];
+    let mut command = yard.command(&words);
+    // As git sets them for its hooks and for the commands of `git rebase --exec`.
+    let git = yard.repository.join(".git");
+    command.env("GIT_DIR", &git).env("GIT_INDEX_FILE", git.join("index")).env("GIT_WORK_TREE", &yard.repository);
+    let answer: crate::program::Answer = command.output().expect("it runs").into();
+    let report = answer.json();
+    assert_eq!(yard.git(&["rev-parse", "main"]), before, "{report}");
+    assert_eq!((&report["outcome"], &report["work"]["commits_total"]), (&"succeeded".into(), &1.into()), "{report}");
+}
+
+#[test]
+fn a_branch_is_told_by_its_whole_name() {
+    let yard = Yard::new();
+    let (report, _) = yard.shell(&["--branch", "refs/heads/x"], "git commit --quiet --allow-empty -m Work");
+    let told = (&report["work"]["branch"], &report["problems"]);
+    assert_eq!(told, (&"refs/heads/x".into(), &serde_json::json!([])), "{report}");
+}
+
+#[test]
+fn of_a_secret_that_a_long_subject_cuts_off_nothing_is_kept() {
+    let yard = Yard::new();
+    // The format ends with a checksum of its own.
+    let secret = format!("ghp_{}{}", "u".repeat(30), "1558QJ");
+    let subject = format!("{} {secret}", "w".repeat(475));
+    let (report, _) = yard.shell(&[], &format!("git commit --quiet --allow-empty -m '{subject}'"));
+    let kept = report["work"]["commits"][0]["subject"].as_str().expect("a subject");
+    assert!(!kept.contains("uuuuuuuu"), "{kept}");
+}

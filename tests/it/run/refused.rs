@@ -47,7 +47,8 @@ fn each_refusal_has_its_reason() {
     let yard = Yard::new();
     let rows: &[(&[&str], i32, &str)] = &[
         (&[], 2, "command is missing"),
-        (&["--", "no-such-program"], 2, "no-such-program"),
+        (&["--", "no-such-program"], 2, r#"no program "no-such-program" that could be started: give its path"#),
+        (&["--", "echo a && echo b"], 2, "a line for a shell is given as -- sh -c"),
         (&["--model", "m", "--", "true"], 2, "--model"),
         (&["--timeout", "0", "--", "true"], 2, "no time at all"),
         (&["--timeout", "99999999999999999999h", "--", "true"], 2, "longer than a year"),
@@ -94,4 +95,26 @@ fn a_task_that_is_finished_is_given_to_nobody() {
         assert!(error.contains("is cancelled") && error.contains(&call), "{error}");
         assert_nothing_is_left(&yard);
     }
+}
+
+#[test]
+fn everything_that_is_wrong_keeps_what_to_do_about_it() {
+    let yard = Yard::new();
+    let mut command = yard.command(&["start", "--harness", "codex", "--task", "ffffffff", "--json"]);
+    let nowhere = yard.place.folder.path().join("nowhere");
+    std::fs::create_dir(&nowhere).expect("a folder");
+    // Git is found, a client is not.
+    let programs = nowhere.join("programs");
+    std::fs::create_dir(&programs).expect("a folder");
+    let found = std::process::Command::new("sh").args(["-c", "command -v git"]).output().expect("sh runs").stdout;
+    let git = String::from_utf8(found).expect("UTF-8");
+    std::os::unix::fs::symlink(git.trim(), programs.join("git")).expect("a link");
+    let output = command.current_dir(&nowhere).env("PATH", &programs).output().expect("the program runs");
+    let refused = crate::program::Answer::from(output);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    let error = refused.json()["error"].clone();
+    for part in ["is in no git repository", "install Codex and sign in", "ffffffff"] {
+        assert!(error["message"].as_str().is_some_and(|text| text.contains(part)), "{part}: {error}");
+    }
+    assert!(error["next"].as_str().is_some_and(|text| text.contains("`git init`")), "{error}");
 }

@@ -213,3 +213,17 @@ fn only_its_user_reads_what_a_run_keeps_and_no_secret_is_in_its_report() {
     let open: Vec<_> = modes(&folder).into_iter().filter(|(_, mode)| *mode != 0o600).collect();
     assert!(open.is_empty(), "{open:?}");
 }
+
+#[test]
+fn a_report_that_a_harness_wrote_is_none_though_its_watcher_is_killed() {
+    let yard = Yard::new();
+    let (other, _) = yard.shell(&["--test", "true"], "echo x >work.txt");
+    std::fs::write(yard.told().join("forged"), other.to_string()).expect("a file");
+    let other = other["run_id"].as_str().expect("an id");
+    let lines = format!(
+        "cd \"$(dirname \"$HEYAIRA_RUN_BRIEF\")\"; sed \"s/{other}/$HEYAIRA_RUN/g\" \"$TOLD/forged\" >run-report.json; \
+         kill -9 $PPID; sleep 1"
+    );
+    let (report, _) = yard.shell(&["--test", "false"], &lines);
+    assert_eq!(report["outcome"], "interrupted", "{report}");
+}

@@ -34,6 +34,12 @@ fn a_project_is_made_where_it_is_named_and_never_guessed() {
     assert!(refused.err.contains("--project"), "{refused:?}");
     let dry = desk.run(&["setup", "codex", "--project", "fresh", "--dry-run"]);
     assert!(dry.out.contains("would make  project fresh"), "{dry:?}");
+    for file in ["heyaira.toml", "AGENTS.md"] {
+        let line = format!("would write {}", desk.repository().join(file).display());
+        assert!(dry.out.contains(&line), "{file}: {dry:?}");
+        assert!(!desk.repository().join(file).exists(), "{file}");
+    }
+    assert!(dry.out.contains("+write_context = \"(made with the project)\""), "{dry:?}");
     let made = desk.run(&["setup", "codex", "--project", "fresh"]);
     assert_eq!(made.code, 0, "{made:?}");
     assert!(made.out.contains("project fresh") && made.out.contains("/hooks"), "{made:?}");

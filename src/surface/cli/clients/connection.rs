@@ -34,8 +34,8 @@ pub struct Connection {
     pub server: Server,
     /// The repository, where the command runs in one.
     pub repository: Option<Repository>,
-    /// What agents are told of the project, once it is there.
-    pub block: Option<String>,
+    /// What agents are told of the project.
+    pub block: String,
     /// What people must know or do besides.
     pub notes: Vec<String>,
 }
@@ -59,11 +59,8 @@ impl Connection {
         };
         let mut notes = Vec::new();
         let server = server(session, asked, &found, root.is_some(), &mut notes);
-        let block = found.profile.as_ref().map(block);
+        let block = block(&found.profile);
         let repository = root.map(|root| repository(session, root, &found)).transpose()?;
-        if found.profile.is_none() {
-            notes.push(format!("{PROFILE_FILE} and the block in AGENTS.md come with the project, once it is made."));
-        }
         if repository.is_none() {
             notes.push(format!(
                 "No repository here: {PROFILE_FILE} and AGENTS.md were not written. Run it again in your repository."
@@ -77,8 +74,10 @@ impl Connection {
 struct Found {
     project: String,
     made: Vec<String>,
-    /// Its profile; none where a dry run would make the project first.
-    profile: Option<Value>,
+    /// Its profile; of a project that a dry run would make first, as far as it is known before.
+    profile: Value,
+    /// True of such a project.
+    is_to_be_made: bool,
     /// How the bridge is told where the server is.
     remote: Option<RemoteServer>,
 }
@@ -101,7 +100,7 @@ fn here(session: &Session, dry_run: bool) -> Result<Found> {
     }
     if is_new && named && dry_run {
         made.push(format!("project {project}"));
-        return Ok(Found { project, made, profile: None, remote: None });
+        return Ok(Found { profile: to_be_made(&project), is_to_be_made: true, project, made, remote: None });
     }
     let service = config.open(named && !dry_run)?;
     if named && !dry_run {
@@ -115,10 +114,16 @@ fn here(session: &Session, dry_run: bool) -> Result<Found> {
     match profile {
         Err(refusal) if dry_run && named && refusal.code == Code::NotFound => {
             made.push(format!("project {project}"));
-            Ok(Found { project, made, profile: None, remote: None })
+            Ok(Found { profile: to_be_made(&project), is_to_be_made: true, project, made, remote: None })
         }
-        profile => Ok(Found { project, made, profile: Some(profile?), remote: None }),
+        profile => Ok(Found { project, made, profile: profile?, is_to_be_made: false, remote: None }),
     }
+}
+
+/// The profile of a project that is not there yet: its other parts are drawn when it is made.
+fn to_be_made(project: &str) -> Value {
+    const LATER: &str = "(made with the project)";
+    json!({"project": project, "instance": LATER, "resource": LATER, "language": LATER, "write_context": LATER})
 }
 
 fn which_project(refusal: Refusal, named: bool) -> Refusal {
@@ -156,7 +161,8 @@ fn elsewhere(session: &Session, url: &str, matches: &ArgMatches) -> Result<Found
         }
     }
     let remote = RemoteServer { address: shown, token_file, insecure };
-    Ok(Found { project: pinned.project, made: Vec::new(), profile: Some(profile), remote: Some(remote) })
+    let project = pinned.project;
+    Ok(Found { project, made: Vec::new(), profile, is_to_be_made: false, remote: Some(remote) })
 }
 
 /// The profile that the owner of a server handed over: the pinned file, or the one that is named.
@@ -304,9 +310,7 @@ pub fn repository_root(session: &Session, home: &Path) -> Option<PathBuf> {
 
 /// What is written into the repository.
 fn repository(session: &Session, root: PathBuf, found: &Found) -> Result<Repository> {
-    let Some(profile) = &found.profile else {
-        return Ok(Repository { root, block: None, profile: None });
-    };
+    let profile = &found.profile;
     let block = Some(block(profile));
     let path = root.join(PROFILE_FILE);
     // One that was found above holds here too.
@@ -320,7 +324,7 @@ fn repository(session: &Session, root: PathBuf, found: &Found) -> Result<Reposit
         return Ok(Repository { root, block, profile: None });
     }
     let text = profile_file(profile);
-    if std::fs::read_to_string(&path).is_ok_and(|old| old != text) {
+    if !found.is_to_be_made && std::fs::read_to_string(&path).is_ok_and(|old| old != text) {
         check_replaceable(session, &path, profile)?;
     }
     Ok(Repository { root, block, profile: Some((path, text)) })

@@ -91,9 +91,12 @@ fn asked_again(asked: &Asked, places: &Places, connection: &Connection) -> Vec<S
 
 /// What an agent has to be told by hand, because its client reads no file of the repository.
 fn to_paste(asked: &Asked, connection: &Connection) -> Option<String> {
-    let block = connection.block.as_ref().filter(|_| asked.client == Client::ClaudeDesktop && !asked.dry_run)?;
-    Some(format!(
-        "A chat of Claude Desktop reads no AGENTS.md, and without write_context it reads tasks but writes none. Put this \
-         into the instructions of a project in Claude Desktop:\n\n{block}"
-    ))
+    let is_told = asked.client == Client::ClaudeDesktop && !asked.dry_run;
+    is_told.then(|| {
+        format!(
+            "A chat of Claude Desktop reads no AGENTS.md, and without write_context it reads tasks but writes none. Put this \
+             into the instructions of a project in Claude Desktop:\n\n{}",
+            connection.block
+        )
+    })
 }

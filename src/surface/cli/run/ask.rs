@@ -98,7 +98,7 @@ impl Where {
 
 /// What a command line asks for.
 pub(super) fn asked(session: &Session, matches: &ArgMatches, runs: &Runs) -> Result<Asked> {
-    let mut problems = Vec::new();
+    let mut refusals = Vec::new();
     let mut plan = Plan {
         run_id: uuid::Uuid::new_v4().to_string(),
         session_id: uuid::Uuid::new_v4().to_string(),
@@ -107,29 +107,32 @@ pub(super) fn asked(session: &Session, matches: &ArgMatches, runs: &Runs) -> Res
         ..Plan::default()
     };
     names(&mut plan, matches);
-    problems.extend(bounds(&mut plan, matches));
+    refusals.extend(bounds(&mut plan, matches).into_iter().map(Refusal::argument));
     let place = Where::of(session, matches);
     match work::planned(&place.wanted(runs, &plan.run_id)) {
         Ok(prepared) => prepared.note_in(&mut plan),
-        Err(refusal) => problems.push(refusal.message),
+        Err(refusal) => refusals.push(refusal),
     }
-    problems.extend(harness(&mut plan, session, runs));
+    refusals.extend(harness(&mut plan, session, runs));
     let task = matches.get_one::<String>("task").map(String::as_str);
     let given = matches.get_one::<String>("instructions");
     let instructions = given.map(|given| content("--instructions", given)).transpose();
-    problems.extend(instructions.as_ref().err().map(|refusal| refusal.message.clone()));
+    refusals.extend(instructions.as_ref().err().cloned());
     let instructions = instructions.ok().flatten().filter(|text| !text.trim().is_empty());
     if task.is_none() && instructions.is_none() && plan.harness != Harness::Command.name() {
-        problems.push("there is nothing to do: give --task, or --instructions".to_owned());
+        refusals.push(Refusal::argument("there is nothing to do: give --task, or --instructions"));
     }
     let misnamed = task.and_then(misnamed);
     let packet = of_database(session, &mut plan, task.filter(|_| misnamed.is_none()));
-    problems.extend(misnamed);
-    if problems.is_empty() {
-        return packet.map(|packet| Asked { plan, told: Told { instructions, packet }, place });
+    refusals.extend(misnamed.map(Refusal::argument));
+    let packet = packet.unwrap_or_else(|refusal| {
+        refusals.push(refusal);
+        None
+    });
+    match Refusal::together(refusals) {
+        Some(refusal) => Err(refusal),
+        None => Ok(Asked { plan, told: Told { instructions, packet }, place }),
     }
-    problems.extend(packet.err().map(|refusal| refusal.of_owner().message));
-    Err(Refusal::argument(problems.join("; ")))
 }
 
 /// What is wrong with how a task is named: by its id, or by the handoff line that somebody pasted.
@@ -170,22 +173,22 @@ fn bounds(plan: &mut Plan, matches: &ArgMatches) -> Vec<String> {
 }
 
 /// What stands against starting its harness.
-fn harness(plan: &mut Plan, session: &Session, runs: &Runs) -> Option<String> {
+fn harness(plan: &mut Plan, session: &Session, runs: &Runs) -> Option<Refusal> {
     let harness = match Harness::named(&plan.harness) {
         Ok(harness) => harness,
-        Err(refusal) => return Some(refusal.message),
+        Err(refusal) => return Some(refusal),
     };
     // A short form of its name stands for it.
     harness.name().clone_into(&mut plan.harness);
     match launch(harness, &wanted(plan, &runs.run(&plan.run_id).path().join(BRIEF), "")) {
-        Ok(launch) => unfound(&launch.program, &session.config.folder),
-        Err(refusal) => Some(refusal.message),
+        Ok(launch) => unfound(harness, &launch.program, &session.config.folder).map(Refusal::argument),
+        Err(refusal) => Some(refusal),
     }
 }
 
 /// Says so of a program that is not in `PATH`, and not where it is named. One that is named from no root is looked for in
 /// the worktree, which is not there yet.
-fn unfound(program: &OsStr, folder: &Path) -> Option<String> {
+fn unfound(harness: Harness, program: &OsStr, folder: &Path) -> Option<String> {
     let named = Path::new(program);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let in_path = || std::env::split_paths(&path).map(|place| folder.join(place).join(named)).collect::<Vec<PathBuf>>();
@@ -194,8 +197,17 @@ fn unfound(program: &OsStr, folder: &Path) -> Option<String> {
     } else {
         in_path().iter().any(|place| place.is_file())
     };
-    let shown = quoted(&program.to_string_lossy(), 100);
-    (!is_there).then(|| format!("there is no program {shown} that could be started"))
+    let text = program.to_string_lossy();
+    let next = match harness {
+        Harness::Command if text.contains(char::is_whitespace) => {
+            "a line for a shell is given as -- sh -c '…'".to_owned()
+        }
+        Harness::Command => {
+            "give its path, or put it on the PATH; what only a shell knows needs -- sh -c '…'".to_owned()
+        }
+        Harness::Client(client) => format!("install {} and sign in, or put it on the PATH", client.title()),
+    };
+    (!is_there).then(|| format!("there is no program {} that could be started: {next}", quoted(&text, 100)))
 }
 
 /// Refuses a task that is finished: its run could not be recorded.

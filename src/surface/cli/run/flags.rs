@@ -42,9 +42,13 @@ fn what() -> [Arg; 9] {
         text("harness", "NAME", "Who works: claude-code, codex, gemini, opencode, copilot, command [default: command]"),
         text("model", "NAME", "The model, as the harness names it"),
         text("resume", "ID", "The harness's own id of a session that goes on"),
-        text("branch", "NAME", "The new branch [default: heyaira/run-<id>]"),
-        text("base", "REF", "What it begins from [default: HEAD]"),
-        text("worktree", "DIR", "The new folder to work in [default: one in the run's own folder]"),
+        text("branch", "NAME", "The branch, made at the base; one that exists goes on [default: heyaira/run-<id>]"),
+        text("base", "REF", "What a new branch begins from [default: HEAD]"),
+        text(
+            "worktree",
+            "DIR",
+            "Where to work: a new folder, or a worktree that is on that branch [default: one in the run's folder]",
+        ),
         text("test", "CMD", "A command that sh runs there afterwards, and that must pass; may be repeated")
             .action(ArgAction::Append)
             .allow_hyphen_values(true),

@@ -23,6 +23,26 @@ use crate::surface::cli::{Session, answer};
 
 /// What the watcher says where nobody hears it.
 const WATCHER_LOG: &str = "watcher.log";
+/// What git tells its hooks and what it runs of the working tree and the call that they belong to: whoever starts a run from
+/// there means neither for the run.
+const OF_ANOTHER_TREE: [&str; 16] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_QUARANTINE_PATH",
+    "GIT_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_REFLOG_ACTION",
+];
 /// How long the watcher may take to say that it is there.
 const BEGINS: Duration = Duration::from_secs(30);
 /// How often it is looked whether it is.
@@ -108,6 +128,9 @@ fn command(session: &Session, folder: &RunFolder, plan: &Plan) -> io::Result<Com
     command.args(WORDS).args([&plan.run_id, "--project", &plan.project]);
     command.current_dir(&session.config.folder).stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(Stdio::from(folder.create(WATCHER_LOG)?));
+    for name in OF_ANOTHER_TREE {
+        command.env_remove(name);
+    }
     if let Some(named) = &session.named_database {
         command.env("HEYAIRA_DATABASE", named);
     }

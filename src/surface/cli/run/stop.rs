@@ -33,14 +33,9 @@ pub fn stop(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
 
 /// All of them, or everything that is wrong with any.
 pub(super) fn every(found: Vec<Result<Local>>) -> Result<Vec<Local>> {
-    let refusals: Vec<&Refusal> = found.iter().filter_map(|one| one.as_ref().err()).collect();
-    match refusals.as_slice() {
-        [] => Ok(found.into_iter().flatten().collect()),
-        [one] => Err((*one).clone()),
-        [first, ..] => {
-            let messages: Vec<&str> = refusals.iter().map(|refusal| refusal.message.as_str()).collect();
-            Err(Refusal::new(first.code, messages.join("; "), "Correct them and call again. Nothing was done."))
-        }
+    match Refusal::together(found.iter().filter_map(|one| one.as_ref().err().cloned())) {
+        Some(refusal) => Err(refusal),
+        None => Ok(found.into_iter().flatten().collect()),
     }
 }
 
