@@ -153,8 +153,10 @@ impl Runs {
         for entry in entries {
             let entry = entry?;
             let folder = entry.path();
-            if entry.file_type().is_ok_and(|found| found.is_dir()) && file::is_regular(&folder.join(PLAN)) {
-                folders.push(RunFolder { folder });
+            let run = RunFolder { folder };
+            let has_plan = || file::is_regular(&run.folder.join(PLAN)) || file::is_regular(&run.second_plan());
+            if entry.file_type().is_ok_and(|found| found.is_dir()) && has_plan() {
+                folders.push(run);
             }
         }
         folders.sort_by(|one, other| one.folder.cmp(&other.folder));
@@ -198,14 +200,38 @@ impl RunFolder {
         file::create(&self.folder.join(name))
     }
 
-    /// The plan.
+    /// The plan; the second one, where a harness took the one in its folder away.
     pub fn plan(&self) -> io::Result<Plan> {
+        self.own_plan().or_else(|error| {
+            let second = file::read(&self.second_plan()).map_err(|_| error)?;
+            serde_json::from_slice(&second).map_err(io::Error::other)
+        })
+    }
+
+    /// The plan in its own folder.
+    pub fn own_plan(&self) -> io::Result<Plan> {
         self.read(PLAN)
     }
 
-    /// Writes the plan.
+    /// Writes the plan, and a second one elsewhere: without a plan a run whose watcher was killed could not be reported on.
     pub fn write_plan(&self, plan: &Plan) -> io::Result<()> {
+        let second = self.second_plan();
+        if let Some(folder) = second.parent() {
+            file::make_folder(folder)?;
+        }
+        serde_json::to_writer(file::create(&second)?, plan).map_err(io::Error::other)?;
         self.write(PLAN, plan)
+    }
+
+    /// Takes the second plan away, once there is a report.
+    pub fn remove_second_plan(&self) {
+        // One that is not there is none.
+        let _ = fs::remove_file(self.second_plan());
+    }
+
+    fn second_plan(&self) -> PathBuf {
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        self.siblings().folder.with_file_name("plans").join(format!("{name}.json"))
     }
 
     /// How far the run is.

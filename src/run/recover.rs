@@ -55,7 +55,11 @@ pub(super) fn because(folder: &RunFolder, why: Option<&str>) -> io::Result<Optio
         return Ok(None);
     }
     let report = gone(folder, why)?;
+    if folder.own_plan().is_err() {
+        folder.write_plan(&folder.plan()?)?;
+    }
     folder.write_report(&report)?;
+    folder.remove_second_plan();
     drop(owner);
     Ok(Some(report))
 }

@@ -67,6 +67,7 @@ pub fn watch(runs: &Runs, folder: &RunFolder, prices: &Prices, stop: &Stop) -> i
     watch.write(&report)?;
     watch.progress.outcome = Some(report.outcome);
     watch.phase(OVER);
+    folder.remove_second_plan();
     Ok(Some(report))
 }
 
@@ -346,7 +347,7 @@ impl Watch {
     }
 
     fn keep_plan(&mut self) -> io::Result<()> {
-        let what = match self.folder.plan() {
+        let what = match self.folder.own_plan() {
             Ok(plan) if plan == self.plan => return Ok(()),
             Ok(_) => "was changed in its folder, and is written again.".to_owned(),
             Err(error) => format!("is gone from its folder, and is written again ({error})."),

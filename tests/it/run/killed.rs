@@ -130,3 +130,15 @@ fn a_run_whose_start_was_killed_before_it_began_lost_nothing() {
     assert_eq!((&report["work"]["commits_total"], &report["work"]["uncommitted_total"]), (&0.into(), &0.into()));
     assert_eq!(yard.run(&["clean", new, "--force"]).code, 0);
 }
+
+#[test]
+fn a_run_whose_plan_was_taken_away_with_its_watcher_is_reported() {
+    let yard = Yard::new();
+    let run = yard.detached(&[], "rm \"$(dirname \"$HEYAIRA_RUN_BRIEF\")/run.json\"; kill -9 $PPID; sleep 60");
+    let watcher = run.watcher();
+    wait_until("the watcher's end", || !is_alive(watcher));
+    let listed = yard.run(&["list", "--json"]).json();
+    assert_eq!((&listed["total"], &listed["runs"][0]["outcome"]), (&1.into(), &"interrupted".into()), "{listed}");
+    assert!(!yard.state().join("plans").join(format!("{}.json", run.id)).exists());
+    assert_eq!(yard.run(&["clean", &run.id, "--force"]).code, 0);
+}

@@ -181,7 +181,7 @@ fn modes(folder: &Path) -> Vec<(String, u32)> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
     let mode = |entry: &std::fs::DirEntry| entry.metadata().expect("it is there").permissions().mode() & 0o777;
     let named = |entry: std::fs::DirEntry| (entry.file_name().to_string_lossy().into_owned(), mode(&entry));
-    entries.map(named).filter(|(name, _)| name != "worktree").collect()
+    entries.map(named).filter(|(name, _)| !name.starts_with("heyaira-")).collect()
 }
 
 #[test]

@@ -66,6 +66,7 @@ pub fn start(session: &Session, matches: &ArgMatches) -> Result<ExitCode> {
     });
     let watcher = watcher.inspect_err(|_| {
         let _ = fs::remove_dir_all(folder.path());
+        folder.remove_second_plan();
     })?;
     if matches.get_flag("detach") {
         events.pass_on(&watcher);
