@@ -39,7 +39,7 @@ pub(super) const WEIGHTS: [(&str, u64); 34] = [
     ("receipt_record", 25),
     ("run_report", 30),
     ("run_list", 20),
-    ("run_show", 15),
+    ("run_show", 25),
     ("run_record", 60),
     ("run_dismiss", 20),
     ("server_identity", 6),
@@ -52,10 +52,10 @@ pub(super) const WEIGHTS: [(&str, u64); 34] = [
     ("redact", 3),
     ("profile_show", 5),
     ("profile_rotate", 4),
-    ("token_create", 14),
+    ("token_create", 20),
     ("token_list", 6),
-    ("token_revoke", 6),
-    ("token_rotate", 8),
+    ("token_revoke", 10),
+    ("token_rotate", 16),
 ];
 
 /// The projects that are there from the beginning; the last is purged again and again.

@@ -92,7 +92,10 @@ pub(super) fn list(given: &mut Given<'_>) {
 }
 
 pub(super) fn show(given: &mut Given<'_>) {
-    let run = pointer(given);
+    let there = given.world.runs.iter().filter(|(project, ..)| *project == given.project);
+    let there: Vec<String> = there.map(|(_, run, _)| run.clone()).collect();
+    let known = given.draw.any(&there).cloned().filter(|_| given.draw.percent(60));
+    let run = known.unwrap_or_else(|| pointer(given));
     given.put("run", run);
 }
 
